@@ -1,0 +1,37 @@
+// What was asked of the kernel about one socket, at one moment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/endpoint.h"
+
+namespace sockhop::core {
+
+/// The network namespace a socket belongs to (SO_NETNS_COOKIE, Linux 5.14), as seen by a session.
+enum class Side { container, host, elsewhere };
+
+enum class TcpState : std::uint8_t {
+  established = 1, syn_sent, syn_recv, fin_wait1, fin_wait2, time_wait, close, close_wait, last_ack, listen,
+  closing,
+};
+
+struct SocketFacts {
+  int family = 0;    // AF_INET, AF_INET6, or anything else
+  int type = 0;      // SOCK_STREAM, ...
+  int protocol = 0;  // IPPROTO_TCP, IPPROTO_MPTCP, ...
+  Side side = Side::elsewhere;
+  std::uint64_t cookie = 0;  // SO_COOKIE: names the socket for its whole life
+  TcpState state = TcpState::close;
+  bool nonblocking = false;
+  bool v6_only = false;
+  /// Bound address; port 0 when unbound.
+  Endpoint local;
+  bool fastopen_connect = false;  // TCP_FASTOPEN_CONNECT
+  bool bound_device = false;      // SO_BINDTODEVICE set by the application
+  bool has_signal_owner = false;  // F_SETOWN or F_SETSIG in use
+
+  [[nodiscard]] bool is_inet_tcp() const;
+};
+
+}  // namespace sockhop::core
