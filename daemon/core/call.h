@@ -20,26 +20,61 @@ struct RemoteBytes {
   std::uint64_t length = 0;  // as the caller said, unchecked
 };
 
-struct ConnectCall { int fd; RemoteBytes name; };
-struct BindCall { int fd; RemoteBytes name; };
-struct ListenCall { int fd; int backlog; };
+struct ConnectCall {
+  int fd;
+  RemoteBytes name;
+};
+struct BindCall {
+  int fd;
+  RemoteBytes name;
+};
+struct ListenCall {
+  int fd;
+  int backlog;
+};
 /// accept and accept4; accept has flags 0. Null pointers are allowed.
-struct AcceptCall { int fd; std::uint64_t name; std::uint64_t length_pointer; int flags; };
-struct GetsocknameCall { int fd; std::uint64_t name; std::uint64_t length_pointer; };
-struct GetsockoptCall { int fd; int level; int option; std::uint64_t value; std::uint64_t length_pointer; };
-struct SocketIoctlCall { int fd; std::uint32_t request; std::uint64_t argument; };
+struct AcceptCall {
+  int fd;
+  std::uint64_t name;
+  std::uint64_t length_pointer;
+  int flags;
+};
+struct GetsocknameCall {
+  int fd;
+  std::uint64_t name;
+  std::uint64_t length_pointer;
+};
+struct GetsockoptCall {
+  int fd;
+  int level;
+  int option;
+  std::uint64_t value;
+  std::uint64_t length_pointer;
+};
+struct SocketIoctlCall {
+  int fd;
+  std::uint32_t request;
+  std::uint64_t argument;
+};
 /// sendto, sendmsg, sendmmsg whose flags hold MSG_FASTOPEN.
-struct FastOpenCall { int fd; };
+struct FastOpenCall {
+  int fd;
+};
 struct EpollCreateCall {};
 struct LandlockCall {};
 /// i386 socketcall: the arguments lie in the caller's memory as `count` 32-bit words.
-struct SocketcallCall { int number; std::uint64_t arguments; };
+struct SocketcallCall {
+  int number;
+  std::uint64_t arguments;
+};
 /// Anything else: a foreign profile notified it; the kernel is to run it.
-struct OtherCall { std::int32_t number; };
+struct OtherCall {
+  std::int32_t number;
+};
 
-using Call = std::variant<ConnectCall, BindCall, ListenCall, AcceptCall, GetsocknameCall, GetsockoptCall,
-                          SocketIoctlCall, FastOpenCall, EpollCreateCall, LandlockCall, SocketcallCall,
-                          OtherCall>;
+using Call = std::variant<ConnectCall, BindCall, ListenCall, AcceptCall, GetsocknameCall,
+                          GetsockoptCall, SocketIoctlCall, FastOpenCall, EpollCreateCall,
+                          LandlockCall, SocketcallCall, OtherCall>;
 
 /// Knows x86_64, x32 (number with bit 30 set) and i386; descriptors are the low 32 bits, as the
 /// kernel truncates them.

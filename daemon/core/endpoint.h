@@ -33,8 +33,8 @@ std::string to_string(const Address& address);
 
 struct Endpoint {
   Address address;
-  std::uint16_t port = 0;       // host order
-  std::uint32_t scope_id = 0;   // interface index of an IPv6 link-local address
+  std::uint16_t port = 0;      // host order
+  std::uint32_t scope_id = 0;  // interface index of an IPv6 link-local address
   auto operator<=>(const Endpoint&) const = default;
 };
 

@@ -15,7 +15,8 @@ namespace sockhop::core {
 enum class RuleAction { stay, hop, deny };
 enum class Protocol { any, tcp, udp };
 
-/// First match wins. Text form: "stay 10.0.0.0/8", "deny 203.0.113.0/24:1-1024/tcp", "hop [fd00::]/8:443".
+/// First match wins. Text form: "stay 10.0.0.0/8", "deny 203.0.113.0/24:1-1024/tcp", "hop
+/// [fd00::]/8:443".
 struct Rule {
   RuleAction action = RuleAction::stay;
   Cidr addresses;
@@ -29,14 +30,15 @@ Result<Rule> parse_rule(std::string_view text);
 std::string to_string(const Rule& rule);
 
 /// The first rule that matches, or nothing.
-const Rule* first_match(const std::vector<Rule>& rules, const Endpoint& destination, Protocol protocol);
+const Rule* first_match(const std::vector<Rule>& rules, const Endpoint& destination,
+                        Protocol protocol);
 
 struct Policy {
   bool accelerate = true;      // `sockhop off` clears it
   bool names_of_host = false;  // names = host: getsockname is not rewritten
   bool strict = false;
-  bool host_local_hop = false; // host-local = hop
-  std::vector<Rule> rules;     // container's first, then daemon's
+  bool host_local_hop = false;  // host-local = hop
+  std::vector<Rule> rules;      // container's first, then daemon's
   /// Tap devices whose owner is unknown but which the user vouches for: "tap0".
   std::vector<std::string> uplinks;
 };

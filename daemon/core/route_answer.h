@@ -1,8 +1,8 @@
 // What one network namespace answered about a destination, and what to ask next (pure).
 //
 // A path is found by asking the container's namespace, then the middle namespace where the next hop
-// is a veth into it, then the host (architecture: container, middle, host). Each answer leads to one
-// step; step_from() knows the rules.
+// is a veth into it, then the host (architecture: container, middle, host). Each answer leads to
+// one step; step_from() knows the rules.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ enum class DeviceKind { loopback, tap, veth, bridge, other };
 /// Of RTM_GETROUTE (never with RTA_OIF, which makes own addresses look like neighbours).
 struct RouteAnswer {
   RouteKind kind = RouteKind::none;
-  int device = 0;                     // interface index, 0 when none
-  std::optional<Address> gateway;     // next hop; absent when on-link
-  std::optional<Address> source;      // preferred source
-  bool several_paths = false;         // multipath or next hop group
-  bool encapsulated = false;          // lightweight tunnel
+  int device = 0;                  // interface index, 0 when none
+  std::optional<Address> gateway;  // next hop; absent when on-link
+  std::optional<Address> source;   // preferred source
+  bool several_paths = false;      // multipath or next hop group
+  bool encapsulated = false;       // lightweight tunnel
 };
 
 /// Of RTM_GETLINK.

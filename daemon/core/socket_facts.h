@@ -12,7 +12,16 @@ namespace sockhop::core {
 enum class Side { container, host, elsewhere };
 
 enum class TcpState : std::uint8_t {
-  established = 1, syn_sent, syn_recv, fin_wait1, fin_wait2, time_wait, close, close_wait, last_ack, listen,
+  established = 1,
+  syn_sent,
+  syn_recv,
+  fin_wait1,
+  fin_wait2,
+  time_wait,
+  close,
+  close_wait,
+  last_ack,
+  listen,
   closing,
 };
 
