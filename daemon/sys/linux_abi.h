@@ -1,0 +1,39 @@
+// Kernel constants that Debian 12's headers lack, each with the version that brought it.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71  // 5.14
+#endif
+#ifndef SO_BUF_LOCK
+#define SO_BUF_LOCK 72  // 5.14
+#endif
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77  // 6.5
+#endif
+#ifndef PIDFD_THREAD
+#define PIDFD_THREAD O_EXCL  // 6.9
+#endif
+#ifndef SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP
+#define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP (1UL << 0)  // 6.6
+#endif
+#ifndef SECCOMP_IOCTL_NOTIF_SET_FLAGS
+#define SECCOMP_IOCTL_NOTIF_SET_FLAGS SECCOMP_IOW(4, __u64)  // 6.6
+#endif
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // 5.19
+#endif
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51  // 6.3
+#endif
+
+// The structures that cross the boundary, as the kernel's ABI fixes them.
+static_assert(sizeof(struct seccomp_data) == 64);
+static_assert(sizeof(struct seccomp_notif) == 80);
+static_assert(sizeof(struct seccomp_notif_resp) == 24);
+static_assert(sizeof(struct seccomp_notif_addfd) == 24);
