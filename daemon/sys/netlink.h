@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -54,8 +55,6 @@ class NetlinkSocket {
 
  private:
   explicit NetlinkSocket(UniqueFd fd);
-  struct Buffer;
-  Result<std::size_t> receive();
   Status read_answer(std::uint32_t sequence, const OnMessage& on_message);
 
   UniqueFd fd_;
@@ -68,16 +67,14 @@ class NetlinkAttributes {
  public:
   /// Of a message whose family header is `header_length` bytes long.
   static NetlinkAttributes of_message(const nlmsghdr& message, std::size_t header_length) {
-    NetlinkAttributes all;
-    const nlattr* attribute = nullptr;
-    mnl_attr_for_each(attribute, &message, header_length) all.add(attribute);
-    return all;
+    const std::size_t padded = MNL_ALIGN(header_length);
+    const std::size_t length = mnl_nlmsg_get_payload_len(&message);
+    if (length < padded) return {};
+    return NetlinkAttributes(mnl_nlmsg_get_payload_offset(&message, header_length),
+                             length - padded);
   }
   static NetlinkAttributes of_nest(const nlattr* nest) {
-    NetlinkAttributes all;
-    const nlattr* attribute = nullptr;
-    mnl_attr_for_each_nested(attribute, nest) all.add(attribute);
-    return all;
+    return NetlinkAttributes(mnl_attr_get_payload(nest), mnl_attr_get_payload_len(nest));
   }
   /// Null when absent or shorter than `least` bytes.
   [[nodiscard]] const nlattr* find(std::size_t type, std::size_t least = 0) const {
@@ -87,9 +84,15 @@ class NetlinkAttributes {
   }
 
  private:
-  void add(const nlattr* attribute) {
-    const auto type = mnl_attr_get_type(attribute);
-    if (type < N) attributes_[type] = attribute;
+  NetlinkAttributes() = default;
+  NetlinkAttributes(const void* start, std::size_t length) {
+    const auto* attribute = static_cast<const nlattr*>(start);
+    const char* end = static_cast<const char*>(start) + length;
+    for (; mnl_attr_ok(attribute, static_cast<int>(end - reinterpret_cast<const char*>(attribute)));
+         attribute = mnl_attr_next(attribute)) {
+      const auto type = mnl_attr_get_type(attribute);
+      if (type < N) attributes_[type] = attribute;
+    }
   }
   std::array<const nlattr*, N> attributes_{};
 };

@@ -17,7 +17,10 @@ Result<std::string> read_proc_file(const std::string& path, std::size_t limit = 
 /// From the start of an open file, whatever was read before.
 Result<std::string> read_again(FdRef file, std::size_t limit = 65536);
 
-/// Processes of one user, by the owner of their /proc entry's status (real uid).
+/// The owner of a process that is not dumpable shows as root on its files; its status says who it
+/// is.
+Result<uid_t> real_uid_of(pid_t pid);
+/// Processes whose real uid is `uid`.
 Result<std::vector<pid_t>> processes_of_user(uid_t uid);
 /// Arguments of a process; empty for a zombie or kernel thread.
 Result<std::vector<std::string>> command_line_of(pid_t pid);
