@@ -22,6 +22,12 @@
 namespace sockhop {
 
 struct Error {
+  // A constructor rather than an aggregate: since C++20 Error(5) would be one too, and then a Result
+  // of an integer could not tell its value from an error.
+  Error() = default;
+  Error(int errno_value, const char* failed, std::string more = {})
+      : code(errno_value), call(failed), detail(std::move(more)) {}
+
   /// An errno value; EINVAL where the failure is not a system call's.
   int code = EINVAL;
   /// The call or the parser that failed: a string literal.

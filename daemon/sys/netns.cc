@@ -46,7 +46,7 @@ Result<UniqueFd> open_owner_userns(FdRef netns) {
 Result<std::uint64_t> namespace_inode(FdRef ns) {
   struct stat facts {};
   if (::fstat(ns.get(), &facts) != 0) return errno_error("fstat");
-  return Result<std::uint64_t>(facts.st_ino);
+  return facts.st_ino;
 }
 
 Result<std::uint64_t> netns_cookie_of_socket(FdRef socket) {
@@ -55,7 +55,7 @@ Result<std::uint64_t> netns_cookie_of_socket(FdRef socket) {
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &length) != 0) {
     return errno_error("getsockopt(SO_NETNS_COOKIE)");
   }
-  return Result<std::uint64_t>(cookie);
+  return cookie;
 }
 
 Result<std::uint64_t> own_netns_cookie() {

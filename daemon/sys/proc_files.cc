@@ -74,7 +74,7 @@ Result<uid_t> real_uid_of(pid_t pid) {
   if (std::from_chars(digits, status->data() + status->size(), uid).ec != std::errc{}) {
     return Error{EINVAL, "/proc/PID/status", {}};
   }
-  return Result<uid_t>(uid);
+  return uid;
 }
 
 Result<std::vector<std::string>> command_line_of(pid_t pid) {
