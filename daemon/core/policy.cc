@@ -117,9 +117,7 @@ Result<Rule> parse_rule(std::string_view text) {
   const std::size_t blank = text.find(' ');
   if (!read_action(text.substr(0, blank), rule)) return refused(text, "the action is unknown");
   if (blank == text.npos) return refused(text, "the addresses are missing");
-  std::string_view rest = text.substr(text.find_first_not_of(' ', blank) == text.npos
-                                          ? text.size()
-                                          : text.find_first_not_of(' ', blank));
+  std::string_view rest = text.substr(std::min(text.find_first_not_of(' ', blank), text.size()));
   rule.protocol = take_protocol(rest);
   const auto parts = split_block(rest);
   if (!parts) return refused(text, "the brackets do not hold an IPv6 address");

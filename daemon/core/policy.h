@@ -1,6 +1,7 @@
 // What a user asked for, per daemon and per container. Passive data; read from TOML by the keeper.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,15 +16,15 @@ namespace sockhop::core {
 enum class RuleAction { stay, hop, deny };
 enum class Protocol { any, tcp, udp };
 
-/// First match wins. Text form: "stay 10.0.0.0/8", "deny 203.0.113.0/24:1-1024/tcp", "hop
-/// [fd00::]/8:443".
+/// First match wins. Text form, blanks only after the action:
+///   "stay 10.0.0.0/8", "deny 203.0.113.0/24:1-1024/tcp", "hop [fd00::]/8:443", "deny=eacces ::/0"
 struct Rule {
   RuleAction action = RuleAction::stay;
   Cidr addresses;
   std::uint16_t first_port = 0;
   std::uint16_t last_port = 65535;
   Protocol protocol = Protocol::any;
-  int deny_error = 111;  // ECONNREFUSED; "deny=eacces ..." gives EACCES
+  int deny_error = ECONNREFUSED;  // "deny=eacces ..." gives EACCES
 };
 
 Result<Rule> parse_rule(std::string_view text);

@@ -51,7 +51,8 @@ struct Uplink {
   UplinkKind kind = UplinkKind::slirp4netns;
   /// Told an outbound address or interface: everything stays.
   bool outbound_fixed = false;
-  /// Addresses that the uplink maps to the host or its resolver: these stay.
+  /// Addresses that the uplink maps to the host or its resolver, pasta's gateway among them: these
+  /// stay. (An on-link answer does not name the gateway, so step_from cannot find it elsewhere.)
   std::vector<Address> mapped;
 };
 
