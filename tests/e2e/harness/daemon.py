@@ -1,0 +1,47 @@
+"""sockhopd as the test user, and its command line."""
+
+import json
+import os
+
+from .isolate import RUN
+from .process import HarnessError, Skip, as_user, run, runtime_dir, start, stop, tail, wait_for
+
+
+class Daemon:
+    def __init__(self, bin_dir, *options):
+        self.bin = bin_dir
+        self.log = f"{RUN}/sockhopd.log"
+        self.socket = f"{runtime_dir()}/sockhop/seccomp.sock"
+        if not os.access(f"{bin_dir}/sockhopd", os.X_OK):
+            raise Skip(f"sockhopd is not built ({bin_dir})")
+        self.process = start(as_user([f"{bin_dir}/sockhopd", *options]), self.log)
+        try:
+            wait_for(lambda: os.path.exists(self.socket), "sockhopd's socket", alive=self.process)
+        except HarnessError as error:
+            raise HarnessError(f"{error}\n{tail(self.log)}") from error
+
+    def command(self, *args, check=True):
+        """`sockhop ARGS...` as the user who runs the daemon."""
+        return run(as_user([f"{self.bin}/sockhop", *args]), check=check)
+
+    def apply_profile(self, config_path):
+        self.command("profile", "apply", config_path, "--in-place", "--listener", self.socket)
+
+    def register(self, name, ports=(), *options):
+        """`ports`: words as -p takes them, [IP:]HOST:CONT."""
+        published = [word for port in ports for word in ("-p", port)]
+        return self.command("register", name, *published, *options)
+
+    def containers(self):
+        """`sockhop ps --json`, by container id."""
+        listed = json.loads(self.command("ps", "--json").stdout)
+        if isinstance(listed, dict):
+            listed = listed["containers"]
+        return {entry["id"]: entry for entry in listed}
+
+    def hops(self, name):
+        # proto3's JSON writes 64-bit numbers as text, and leaves out what is zero.
+        return int(self.containers().get(name, {}).get("hops", 0))
+
+    def close(self):
+        stop(self.process)
