@@ -1,5 +1,6 @@
 // Judges a rule set without evaluating it: can it do anything to a packet but let it pass or change
-// its source? What is not understood counts as able to.
+// its source? What is not understood counts as able to. Marks are harmless by themselves: an ip
+// rule that selects by one counts as unknown.
 #pragma once
 
 #include <cstdint>

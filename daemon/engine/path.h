@@ -75,12 +75,12 @@ class PathFinder {
     Path path;
     std::optional<core::Address> container_source;
   };
-  class Walk;
   struct AddressHash {
     std::size_t operator()(const core::Address& address) const;
   };
 
   Answer answer_for(const core::Address& destination);
+  Answer ask(const core::Address& destination);
   void drop_stale();
   void reread_filtering();
   bool within_budget();

@@ -1,5 +1,5 @@
-// Reads what one network namespace filters, rewrites or selects by rule: nftables (which includes
-// iptables-nft), legacy iptables, ip rules, xfrm policies.
+// Reads what one network namespace filters, rewrites, shapes or selects by rule: nftables (which
+// includes iptables-nft), legacy iptables, ip rules, xfrm policies, queueing disciplines.
 //
 // Takes CAP_NET_ADMIN over the namespace, in the opener and in the thread that reads.
 #pragma once
@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "base/result.h"
-#include "base/unique_fd.h"
 #include "core/route_answer.h"
+#include "sys/legacy_tables.h"
 #include "sys/netlink.h"
 
 namespace sockhop::sys {
@@ -16,25 +16,28 @@ namespace sockhop::sys {
 class RuleReader {
  public:
   /// Opens in the calling thread's network namespace; usable from any thread afterwards. The
-  /// calling thread should stay in the namespace: where legacy iptables is loaded into the kernel
-  /// only later, it is looked for through the thread's /proc entry (without the thread: unknown).
+  /// calling thread should stay in the namespace: where the kernel gets legacy iptables only later,
+  /// the tables are found through the thread's /proc entry.
   static Result<RuleReader> open();
 
   /// Reads everything anew. Legacy tables and xfrm policies send no event that NetlinkWatch hears:
-  /// call this at least once a second while answers are used.
+  /// call this once a second while answers are used.
   Result<core::Filtering> read();
 
  private:
-  RuleReader(NetlinkSocket netfilter, NetlinkSocket route, NetlinkSocket xfrm);
-  Result<core::Filtering> read_nftables();
-  Result<core::Filtering> read_legacy();
-  Result<bool> has_selecting_ip_rule();
-  Result<bool> has_xfrm_policy();
+  RuleReader(NetlinkSocket netfilter, NetlinkSocket route, std::optional<NetlinkSocket> xfrm,
+             LegacyTables legacy)
+      : netfilter_(std::move(netfilter)),
+        route_(std::move(route)),
+        xfrm_(std::move(xfrm)),
+        legacy_(std::move(legacy)) {}
+  /// ip rules that look at more than the destination, queues that shape or classify, xfrm.
+  Result<bool> has_more_than_routes();
 
   NetlinkSocket netfilter_;
   NetlinkSocket route_;
   std::optional<NetlinkSocket> xfrm_;  // absent where the kernel has no xfrm
-  UniqueFd proc_net_;
+  LegacyTables legacy_;
 };
 
 }  // namespace sockhop::sys

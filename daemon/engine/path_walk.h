@@ -1,0 +1,44 @@
+// One walk from the container to the host for one destination: asks, and lets core decide each
+// step.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/path.h"
+
+namespace sockhop::engine {
+
+class PathWalk {
+ public:
+  /// `filtering`: of the container, then of each middle namespace.
+  PathWalk(PathPlaces& places, const std::vector<core::Uplink>& uplinks,
+           const std::vector<core::Filtering>& filtering)
+      : places_(places), uplinks_(uplinks), filtering_(filtering) {}
+
+  /// Once per object.
+  Path run(const core::Address& destination);
+
+  [[nodiscard]] std::optional<core::Address> container_source() const { return source_; }
+  /// What each place said, and what came of it.
+  [[nodiscard]] const std::vector<PathStep>& steps() const { return steps_; }
+
+ private:
+  PathPlace& place_at(std::size_t depth);
+  Result<core::NamespaceAnswer> ask(std::size_t depth, const core::Address& destination);
+  Result<core::DeviceFacts> device_with_peer(std::size_t depth, int index);
+  Status add_uplink(std::size_t depth, const core::Address& destination,
+                    core::NamespaceAnswer& answer);
+  Path ask_host(const core::Address& destination);
+  Path stop(const std::string& where, core::Reason reason);
+  Path fail(const std::string& where, const Error& error);
+
+  PathPlaces& places_;
+  const std::vector<core::Uplink>& uplinks_;
+  const std::vector<core::Filtering>& filtering_;
+  std::optional<core::Address> source_;
+  std::vector<PathStep> steps_;
+};
+
+}  // namespace sockhop::engine
