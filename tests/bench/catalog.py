@@ -1,0 +1,15 @@
+"""Every row, in the order in which a full run takes them."""
+
+from bench import rows_calls, rows_connect, rows_daemon, rows_published, rows_stream
+
+ROWS = [*rows_stream.ROWS, *rows_connect.ROWS, *rows_calls.ROWS, *rows_published.ROWS,
+        *rows_daemon.ROWS]
+
+
+def select(names):
+    """The rows of these ids; all of them for none. KeyError names an unknown one."""
+    known = {row.id: row for row in ROWS}
+    for name in names:
+        if name not in known:
+            raise KeyError(name)
+    return [known[name] for name in dict.fromkeys(names)] if names else ROWS
