@@ -83,3 +83,9 @@ def expose(source, name):
         if os.path.isdir(source):
             run(["mount", "--bind", source, target])
     return target
+
+
+def pure_cgroup2():
+    """crun refuses a hybrid cgroup layout: show it the plain one. Before RootlessKit starts."""
+    if run(["stat", "-f", "-c", "%T", "/sys/fs/cgroup"]).stdout.strip() != "cgroup2fs":
+        run(["mount", "-t", "cgroup2", "none", "/sys/fs/cgroup"])

@@ -15,7 +15,7 @@ from .daemon import Daemon
 from .isolate import expose, isolate
 from .machine import Machine
 from .process import HarnessError, run, start, tail
-from .rootless import RootlessKit
+from .rootless import Pasta, RootlessKit
 
 
 class Host:
@@ -43,6 +43,10 @@ class Plain:
         self.lab = lab
         self.network = lab.network if flavour == "own" else None
         self.container = Container(lab.kit, f"plain-{flavour}", self.network, **options).start()
+
+    def mapped(self):
+        """The container's address as a dual-stack server prints it."""
+        return f"::ffff:{self.container.address}"
 
     def argv(self, argv):
         return self.container.argv(argv)
@@ -72,6 +76,10 @@ class Sockhop(Plain):
             lab.daemon.register(name, ports, *register)
         self.container.start()
 
+    def entry(self):
+        """What `sockhop ps --json` says of it."""
+        return self.lab.daemon.containers().get(self.container.name, {})
+
     def hops(self):
         return self.lab.daemon.hops(self.container.name)
 
@@ -80,17 +88,20 @@ class Sockhop(Plain):
 
 
 class Lab:
-    def __init__(self, build_dir=None, ipv6=False, daemon_options=()):
+    """`uplink`: "slirp4netns" (below RootlessKit) or "pasta" (without it; flavour shared only)."""
+
+    def __init__(self, build_dir=None, ipv6=False, daemon_options=(), uplink="slirp4netns"):
         isolate()
         build_dir = build_dir or os.environ.get("SOCKHOP_BUILD", "build")
         self.bin = expose(f"{build_dir}/bin", "bin")
-        self.ipv6, self.daemon_options = ipv6, daemon_options
+        self.ipv6, self.daemon_options, self.uplink = ipv6, daemon_options, uplink
         self.machine = Machine()
         self._kit = self._network = self._daemon = None
 
     @property
     def kit(self):
-        self._kit = self._kit or RootlessKit(self.ipv6)
+        if self._kit is None:
+            self._kit = Pasta() if self.uplink == "pasta" else RootlessKit(self.ipv6)
         return self._kit
 
     @property
@@ -108,8 +119,10 @@ class Lab:
             return Host()
         return {"plain": Plain, "sockhop": Sockhop}[name](self, flavour, **options)
 
-    def arms(self, *names, flavour="own"):
-        return [self.arm(name, flavour) for name in names]
+    def arms(self, *names, flavour="own", **options):
+        """Each arm in turn; `options` are the containers'."""
+        for name in names:
+            yield self.arm(name, flavour, **(options if name != "host" else {}))
 
     def __enter__(self):
         return self

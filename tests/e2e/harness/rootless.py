@@ -1,9 +1,9 @@
-"""RootlessKit + slirp4netns as the test user, and the way into its namespaces."""
+"""What stands between a container and the host: RootlessKit + slirp4netns, or pasta."""
 
 import os
 
 from .isolate import RUN
-from .process import as_user, run, runtime_dir, start, stop, tail, wait_for
+from .process import Skip, as_user, run, runtime_dir, start, stop, tail, wait_for
 
 
 class RootlessKit:
@@ -54,3 +54,38 @@ class RootlessKit:
 
     def close(self):
         stop(self.process)
+
+
+class Pasta:
+    """A user and a network namespace of the test user, served by pasta, without RootlessKit."""
+
+    def __init__(self):
+        self.log = f"{RUN}/pasta.log"
+        if not run(["ip", "-4", "route", "show", "default"]).stdout:
+            raise Skip("pasta copies the interface of the default route, and this host has none")
+        self.holder = start(as_user(["unshare", "--user", "--map-root-user", "--map-auto", "--net",
+                                     "--mount", "--propagation", "slave", "sleep", "infinity"]))
+        self.child = self.holder.pid
+        wait_for(lambda: os.path.basename(os.readlink(f"/proc/{self.child}/exe")) == "sleep",
+                 "the user namespace", alive=self.holder)
+        self.process = start(as_user(["pasta", "--config-net", "--foreground", "--tcp-ports", "none",
+                                      "--udp-ports", "none", self.child]), self.log)
+        try:
+            wait_for(self._has_route, "pasta's tap", alive=self.process)
+        except Exception as error:
+            raise type(error)(f"{error}\n{tail(self.log)}") from error
+
+    def _has_route(self):
+        return "scope" in self.run(["ip", "-4", "-o", "addr", "show", "scope", "global"],
+                                   check=False).stdout
+
+    def argv(self, argv):
+        return as_user(["nsenter", "-t", self.child, "-U", "--preserve-credentials", "-m", "-n",
+                        f"--wd={RUN}", "--", *argv])
+
+    def run(self, argv, **options):
+        return run(self.argv(argv), **options)
+
+    def close(self):
+        stop(self.process)
+        stop(self.holder)
