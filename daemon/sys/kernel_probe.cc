@@ -1,0 +1,30 @@
+#include "sys/kernel_probe.h"
+
+#include <linux/seccomp.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+
+#include "core/kernel_version.h"
+
+namespace sockhop::sys {
+
+Status require_kernel() {
+  utsname name{};
+  if (::uname(&name) != 0) return errno_error("uname");
+  if (!core::kernel_is_new_enough(name.release)) {
+    return Error{ENOSYS, "kernel",
+                 std::string("Linux ") + name.release + " is too old; sockhop needs 5.14 or newer"};
+  }
+  const std::uint32_t action = SECCOMP_RET_USER_NOTIF;
+  if (::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) != 0) {
+    return Error{ENOSYS, "kernel",
+                 "seccomp user notification is missing; use a kernel with CONFIG_SECCOMP_FILTER"};
+  }
+  return {};
+}
+
+}  // namespace sockhop::sys

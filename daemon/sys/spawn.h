@@ -1,0 +1,39 @@
+// Starting another program of ours, and hearing of its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace sockhop::sys {
+
+struct Program {
+  std::string path;
+  std::vector<std::string> arguments;  // without the program's own name
+  /// Become 3, 4, ... in the child, in this order; every other descriptor above 2 is closed there.
+  std::vector<FdRef> descriptors;
+};
+
+/// Starts it in a session (setsid) of its own with default signal handling, so that it outlives the
+/// caller and its terminal. The child is to be reaped by reap_child().
+Result<pid_t> spawn(const Program& program);
+
+struct EndedChild {
+  pid_t pid = 0;
+  int status = 0;  // as wait(2) gives it
+};
+/// Takes one ended child without waiting.
+std::optional<EndedChild> reap_child();
+
+/// "exit status 1", "signal 9".
+std::string describe_exit(int wait_status);
+
+/// Where a program of this installation lies: beside the running one, else in ../libexec/sockhop.
+Result<std::string> find_program(const std::string& name);
+
+}  // namespace sockhop::sys
