@@ -34,6 +34,12 @@ TEST(Result, HoldsTheErrorOfAFailure) {
   EXPECT_EQ(half.error().detail, "odd");
 }
 
+TEST(Result, OfAnIntegerTakesAnIntegerForItsValue) {
+  const Result<int> errno_like = EINVAL;
+  ASSERT_TRUE(errno_like);
+  EXPECT_EQ(*errno_like, EINVAL);
+}
+
 TEST(Result, PassesAnErrorOnToAnotherValueType) {
   const Status status = check_even(3);
   ASSERT_FALSE(status);

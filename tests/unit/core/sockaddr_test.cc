@@ -33,7 +33,8 @@ std::string told(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> with_family(sa_family_t family, std::size_t length) {
   std::vector<std::byte> bytes(length);
-  std::memcpy(bytes.data(), &family, std::min(length, sizeof family));
+  const auto name = std::as_bytes(std::span(&family, 1));
+  std::ranges::copy(name.first(std::min(length, name.size())), bytes.begin());
   return bytes;
 }
 
