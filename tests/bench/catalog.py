@@ -9,7 +9,4 @@ ROWS = [*rows_stream.ROWS, *rows_connect.ROWS, *rows_calls.ROWS, *rows_published
 def select(names):
     """The rows of these ids; all of them for none. KeyError names an unknown one."""
     known = {row.id: row for row in ROWS}
-    for name in names:
-        if name not in known:
-            raise KeyError(name)
     return [known[name] for name in dict.fromkeys(names)] if names else ROWS

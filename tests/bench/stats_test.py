@@ -35,8 +35,10 @@ class BootstrapTest(unittest.TestCase):
         self.assertEqual(hi, 1.0)
 
     def test_equal_input_gives_an_equal_interval(self):
-        values = [3.0, 1.0, 2.0, 5.0, 4.0]
-        self.assertEqual(stats.bootstrap_interval(values), stats.bootstrap_interval(values))
+        values = [value ** 2 for value in range(20)]
+        # Few resamples: two draws of chance would differ.
+        intervals = {stats.bootstrap_interval(values, resamples=30) for _ in range(10)}
+        self.assertEqual(len(intervals), 1)
 
     def test_more_spread_gives_a_wider_interval(self):
         narrow = stats.bootstrap_interval([1 + i / 1000 for i in range(10)])
