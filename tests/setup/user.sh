@@ -60,6 +60,6 @@ ensure_user() {
 remove_user() {
   local uid
   uid=$(id -u "$SOCKHOP_USER" 2>/dev/null) || return 0
-  userdel "$SOCKHOP_USER"
+  userdel "$SOCKHOP_USER" || die "userdel failed: is something of it still running?"
   rmdir "/run/user/$uid" 2>/dev/null || true
 }
