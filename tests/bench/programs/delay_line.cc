@@ -25,9 +25,12 @@
 #include <vector>
 
 #include "args.h"
+#include "base/unique_fd.h"
 #include "clock.h"
 
 using namespace sockhop::bench;
+using sockhop::FdRef;
+using sockhop::UniqueFd;
 
 namespace {
 
@@ -40,29 +43,28 @@ struct Packet {
 };
 
 struct Direction {
-  int from;
-  int to;
+  FdRef from;
+  FdRef to;
   std::deque<Packet> queue;
 };
 
-int tun_in(const std::string& net_namespace, const std::string& name) {
-  const int ns = open(net_namespace.c_str(), O_RDONLY | O_CLOEXEC);
-  if (ns < 0) fail(net_namespace.c_str());
-  if (setns(ns, CLONE_NEWNET) != 0) fail("setns");
-  close(ns);
-  const int tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  if (tun < 0) fail("/dev/net/tun");
+UniqueFd tun_in(const std::string& net_namespace, const std::string& name) {
+  const UniqueFd ns(open(net_namespace.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!ns) fail(net_namespace.c_str());
+  if (setns(ns.get(), CLONE_NEWNET) != 0) fail("setns");
+  UniqueFd tun(open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  if (!tun) fail("/dev/net/tun");
   ifreq request{};
   std::strncpy(request.ifr_name, name.c_str(), IFNAMSIZ - 1);
   request.ifr_flags = IFF_TUN | IFF_NO_PI;
-  if (ioctl(tun, TUNSETIFF, &request) != 0) fail("TUNSETIFF");
+  if (ioctl(tun.get(), TUNSETIFF, &request) != 0) fail("TUNSETIFF");
   return tun;
 }
 
 void take_in(Direction& direction, std::int64_t delay_ns) {
   static std::vector<char> buffer(65536);
   for (int i = 0; i < 64; ++i) {
-    const ssize_t length = read(direction.from, buffer.data(), buffer.size());
+    const ssize_t length = read(direction.from.get(), buffer.data(), buffer.size());
     if (length <= 0) return;
     if (direction.queue.size() >= kMaxQueued) continue;  // a full line drops, as a router does
     direction.queue.push_back(
@@ -74,7 +76,7 @@ void let_out(Direction& direction) {
   while (!direction.queue.empty() && direction.queue.front().due <= now_ns()) {
     const std::vector<char>& bytes = direction.queue.front().bytes;
     // A device that is not up refuses the packet: lost, as on any link that is down.
-    [[maybe_unused]] const ssize_t sent = write(direction.to, bytes.data(), bytes.size());
+    [[maybe_unused]] const ssize_t sent = write(direction.to.get(), bytes.data(), bytes.size());
     direction.queue.pop_front();
   }
 }
@@ -93,8 +95,8 @@ std::int64_t next_due_in(const Direction& there, const Direction& back) {
 }
 
 void wait_for_work(const Direction& there, const Direction& back) {
-  pollfd devices[2] = {{.fd = there.from, .events = POLLIN, .revents = 0},
-                       {.fd = back.from, .events = POLLIN, .revents = 0}};
+  pollfd devices[2] = {{.fd = there.from.get(), .events = POLLIN, .revents = 0},
+                       {.fd = back.from.get(), .events = POLLIN, .revents = 0}};
   const std::int64_t left = next_due_in(there, back);
   if (left < 0) {
     poll(devices, 2, -1);
@@ -112,8 +114,8 @@ int main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   prctl(PR_SET_TIMERSLACK, 1);
   const std::string name = args.text("--name", "delay0");
-  const int a = tun_in(args.text("--a", "/proc/self/ns/net"), name);
-  const int b = tun_in(args.text("--b", "/proc/self/ns/net"), name);
+  const UniqueFd a = tun_in(args.text("--a", "/proc/self/ns/net"), name);
+  const UniqueFd b = tun_in(args.text("--b", "/proc/self/ns/net"), name);
   Direction there{.from = a, .to = b, .queue = {}};
   Direction back{.from = b, .to = a, .queue = {}};
   std::puts("ready");

@@ -11,23 +11,26 @@
 #include <cerrno>
 
 #include "args.h"
+#include "base/unique_fd.h"
 
 using namespace sockhop::bench;
+using sockhop::UniqueFd;
 
 namespace {
 
 constexpr std::size_t kHeld = 256;
 
-int listen_on(const sockaddr_in& name) {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0) fail("socket");
+UniqueFd listen_on(const sockaddr_in& name) {
+  UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!listener) fail("socket");
   const int on = 1;
-  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // Accepted sockets inherit it: their close is a reset without a call per connection.
   const linger abort_on_close{.l_onoff = 1, .l_linger = 0};
-  setsockopt(listener, SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
-  if (bind(listener, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) fail("bind");
-  if (listen(listener, 4096) != 0) fail("listen");
+  setsockopt(listener.get(), SOL_SOCKET, SO_LINGER, &abort_on_close, sizeof abort_on_close);
+  if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0)
+    fail("bind");
+  if (listen(listener.get(), 4096) != 0) fail("listen");
   return listener;
 }
 
@@ -35,17 +38,16 @@ int listen_on(const sockaddr_in& name) {
 
 int main(int argc, char** argv) {
   const Args args(argc, argv);
-  const int listener =
+  const UniqueFd listener =
       listen_on(ipv4_name(args.text("--address", "0.0.0.0"), args.number("--port", 7000)));
   std::puts("ready");
   std::fflush(stdout);
-  std::array<int, kHeld> held;
-  held.fill(-1);
+  std::array<UniqueFd, kHeld> held;
   for (std::size_t next = 0;; next = (next + 1) % kHeld) {
-    if (held[next] >= 0) close(held[next]);
+    held[next].reset();
     do {
-      held[next] = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-    } while (held[next] < 0 && (errno == ECONNABORTED || errno == EINTR));
-    if (held[next] < 0) fail("accept4");
+      held[next] = UniqueFd(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    } while (!held[next] && (errno == ECONNABORTED || errno == EINTR));
+    if (!held[next]) fail("accept4");
   }
 }
