@@ -6,9 +6,9 @@
 //   --sets N --entries M    epoll sets it holds, each watching M of these descriptors
 //
 // Sockets close by a reset (SO_LINGER 0), so that no port waits in TIME_WAIT. A fast client outruns
-// accept() on the other side; the overflowing queue then loses a SYN and one cycle takes a second. So
-// after each kBatch cycles the client naps, untimed, until the server has caught up. Prints one JSON
-// object: microseconds of a cycle (mean and median), and the number of cycles.
+// accept() on the other side; the overflowing queue then loses a SYN and one cycle takes a second.
+// So after each kBatch cycles the client naps, untimed, until the server has caught up. Prints one
+// JSON object: microseconds of a cycle (mean and median), and the number of cycles.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
