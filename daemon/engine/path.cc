@@ -34,19 +34,37 @@ PathFinder::~PathFinder() = default;
 
 void PathFinder::set_uplinks(std::vector<core::Uplink> uplinks) {
   uplinks_ = std::move(uplinks);
-  cache_.clear();
+  clear();
 }
 
-void PathFinder::forget(const core::Address& destination) { cache_.erase(destination); }
+void PathFinder::clear() {
+  cache_.clear();
+  host_cache_.clear();
+}
 
-Path PathFinder::find(const core::Address& destination) { return answer_for(destination).path; }
+void PathFinder::forget(const core::Address& destination) {
+  cache_.erase(destination);
+  host_cache_.erase(destination);
+}
+
+Path PathFinder::find(const core::Address& destination) {
+  return remember(cache_, destination, &PathFinder::walk).path;
+}
+
+Path PathFinder::find_on_host(const core::Address& destination) {
+  return remember(host_cache_, destination, &PathFinder::walk_host).path;
+}
+
+Path PathFinder::find_on_host(const core::Address& destination) {
+  return PathWalk(places_, uplinks_, filtering_).ask_host(destination);
+}
 
 std::optional<core::Address> PathFinder::container_source(const core::Address& destination) {
-  return answer_for(destination).container_source;
+  return remember(cache_, destination, &PathFinder::walk).container_source;
 }
 
 std::vector<PathStep> PathFinder::explain(const core::Address& destination) {
-  cache_.clear();
+  clear();
   reread_filtering();
   PathWalk walk(places_, uplinks_, filtering_);
   walk.run(destination);
@@ -60,7 +78,7 @@ void PathFinder::drop_stale() {
   for (auto& place : places_.middle) changed = place.questions->changed() || changed;
   changed = places_.host.questions->changed() || changed;
   if (changed) {
-    cache_.clear();
+    clear();
     filtering_read_at_.reset();
   }
 }
@@ -72,7 +90,7 @@ void PathFinder::reread_filtering() {
   };
   std::vector<core::Filtering> now{read(places_.container)};
   for (auto& place : places_.middle) now.push_back(read(place));
-  if (now != filtering_) cache_.clear();
+  if (now != filtering_) clear();
   filtering_ = std::move(now);
   filtering_read_at_ = clock_->now();
 }
@@ -86,32 +104,35 @@ bool PathFinder::within_budget() {
   return window_spent_ < kBudget;
 }
 
-PathFinder::Answer PathFinder::answer_for(const core::Address& destination) {
+PathFinder::Answer PathFinder::walk(const core::Address& destination) {
+  PathWalk walk(places_, uplinks_, filtering_);
+  Path path = walk.run(destination);
+  return {std::move(path), walk.container_source()};
+}
+
+PathFinder::Answer PathFinder::walk_host(const core::Address& destination) {
+  return {PathWalk(places_, uplinks_, filtering_).run_on_host(destination), std::nullopt};
+}
+
+PathFinder::Answer PathFinder::remember(Cache& cache, const core::Address& destination, Ask ask) {
   drop_stale();
   const bool filtering_is_old =
       !filtering_read_at_ || clock_->now() - *filtering_read_at_ >= kRereadFiltering;
   if (!filtering_is_old) {
-    const auto known = cache_.find(destination);
-    if (known != cache_.end()) return known->second;
+    const auto known = cache.find(destination);
+    if (known != cache.end()) return known->second;
   }
   if (!within_budget()) return {core::Reason::over_budget, std::nullopt};
   const auto before = clock_->thread_cpu();
   if (filtering_is_old) reread_filtering();
-  const auto answer = ask(destination);
+  const auto known = cache.find(destination);
+  const Answer answer = known != cache.end() ? known->second : (this->*ask)(destination);
   window_spent_ += clock_->thread_cpu() - before;
-  return answer;
-}
-
-PathFinder::Answer PathFinder::ask(const core::Address& destination) {
-  const auto known = cache_.find(destination);
-  if (known != cache_.end()) return known->second;
-  PathWalk walk(places_, uplinks_, filtering_);
-  Answer answer{walk.run(destination), walk.container_source()};
   // An error is not an answer: it is asked again.
   const auto* reason = std::get_if<core::Reason>(&answer.path);
   if (reason != nullptr && *reason == core::Reason::daemon_error) return answer;
-  if (cache_.size() >= kMaxCached) cache_.clear();
-  cache_.emplace(destination, answer);
+  if (cache.size() >= kMaxCached) cache.clear();
+  cache.insert_or_assign(destination, answer);
   return answer;
 }
 

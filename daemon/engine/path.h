@@ -57,6 +57,12 @@ class PathFinder {
   /// The host device that carries the destination, or why it stays.
   Path find(const core::Address& destination);
 
+  /// The host's own answer, uncached: for a destination that an explicit hop rule names.
+  Path find_on_host(const core::Address& destination);
+
+  /// The host's own answer alone, whatever the container's routes say (a `hop` rule).
+  Path find_on_host(const core::Address& destination);
+
   /// The source address that the container's own route to `destination` prefers (getsockname of a
   /// hopped socket); nothing when it has no route.
   std::optional<core::Address> container_source(const core::Address& destination);
@@ -79,8 +85,13 @@ class PathFinder {
     std::size_t operator()(const core::Address& address) const;
   };
 
-  Answer answer_for(const core::Address& destination);
-  Answer ask(const core::Address& destination);
+  using Cache = std::unordered_map<core::Address, Answer, AddressHash>;
+  using Ask = Answer (PathFinder::*)(const core::Address&);
+
+  Answer remember(Cache& cache, const core::Address& destination, Ask ask);
+  Answer walk(const core::Address& destination);
+  Answer walk_host(const core::Address& destination);
+  void clear();
   void drop_stale();
   void reread_filtering();
   bool within_budget();
@@ -90,7 +101,8 @@ class PathFinder {
   PathPlaces places_;
   std::vector<core::Uplink> uplinks_;
   std::unique_ptr<sys::CpuClock> clock_;
-  std::unordered_map<core::Address, Answer, AddressHash> cache_;
+  Cache cache_;
+  Cache host_cache_;
   /// Of the container, then of each middle namespace.
   std::vector<core::Filtering> filtering_;
   std::optional<std::chrono::nanoseconds> filtering_read_at_;

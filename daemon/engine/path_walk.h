@@ -19,6 +19,10 @@ class PathWalk {
 
   /// Once per object.
   Path run(const core::Address& destination);
+  /// Only the last step.
+  Path run_on_host(const core::Address& destination) { return ask_host(destination); }
+  /// The host's own answer only, for an explicit hop rule.
+  Path ask_host(const core::Address& destination);
 
   [[nodiscard]] std::optional<core::Address> container_source() const { return source_; }
   /// What each place said, and what came of it.
@@ -30,7 +34,6 @@ class PathWalk {
   Result<core::DeviceFacts> device_with_peer(std::size_t depth, int index);
   Status add_uplink(std::size_t depth, const core::Address& destination,
                     core::NamespaceAnswer& answer);
-  Path ask_host(const core::Address& destination);
   Path stop(const std::string& where, core::Reason reason);
   Path fail(const std::string& where, const Error& error);
 

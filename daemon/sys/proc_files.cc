@@ -25,6 +25,20 @@ std::string path_of(pid_t pid, const char* file) {
   return "/proc/" + std::to_string(pid) + "/" + file;
 }
 
+template <class Number>
+Result<Number> number_in_status(pid_t pid, std::string_view line) {
+  const auto status = read_proc_file(path_of(pid, "status"));
+  if (!status) return status.error();
+  const auto at = status->find(line);
+  if (at == std::string::npos) return Error{EINVAL, "/proc/PID/status", {}};
+  const char* digits = status->data() + at + line.size();
+  Number number = 0;
+  if (std::from_chars(digits, status->data() + status->size(), number).ec != std::errc{}) {
+    return Error{EINVAL, "/proc/PID/status", {}};
+  }
+  return number;
+}
+
 }  // namespace
 
 Result<std::string> read_again(FdRef file, std::size_t limit) {
@@ -63,19 +77,9 @@ Result<std::vector<pid_t>> processes_of_user(uid_t uid) {
   return pids;
 }
 
-Result<uid_t> real_uid_of(pid_t pid) {
-  const auto status = read_proc_file(path_of(pid, "status"));
-  if (!status) return status.error();
-  constexpr std::string_view kLine = "\nUid:\t";
-  const auto at = status->find(kLine);
-  uid_t uid = 0;
-  if (at == std::string::npos) return Error{EINVAL, "/proc/PID/status", {}};
-  const char* digits = status->data() + at + kLine.size();
-  if (std::from_chars(digits, status->data() + status->size(), uid).ec != std::errc{}) {
-    return Error{EINVAL, "/proc/PID/status", {}};
-  }
-  return uid;
-}
+Result<uid_t> real_uid_of(pid_t pid) { return number_in_status<uid_t>(pid, "\nUid:\t"); }
+
+Result<pid_t> parent_of(pid_t pid) { return number_in_status<pid_t>(pid, "\nPPid:\t"); }
 
 Result<std::vector<std::string>> command_line_of(pid_t pid) {
   const auto text = read_proc_file(path_of(pid, "cmdline"));

@@ -20,6 +20,7 @@ Result<std::string> read_again(FdRef file, std::size_t limit = 65536);
 /// The owner of a process that is not dumpable shows as root on its files; its status says who it
 /// is.
 Result<uid_t> real_uid_of(pid_t pid);
+Result<pid_t> parent_of(pid_t pid);
 /// Processes whose real uid is `uid`.
 Result<std::vector<pid_t>> processes_of_user(uid_t uid);
 /// Arguments of a process; empty for a zombie or kernel thread.
