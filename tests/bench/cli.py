@@ -58,3 +58,5 @@ def main(argv):
     except HarnessError as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130  # as a shell says it; what was started ends with our pid namespace

@@ -11,7 +11,7 @@ def iperf(turn, *options):
     """Runs iperf3 in the arm against the other machine; answers its report."""
     argv = ["iperf3", "--client", turn.world.machine.address4, "--port", turn.world.iperf_server(),
             "--json", *options]
-    return json.loads(turn.arm.run(argv).stdout)["end"]
+    return json.loads(turn.arm.run(argv, timeout=300).stdout)["end"]
 
 
 def stream(*options):
