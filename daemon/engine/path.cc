@@ -55,10 +55,6 @@ Path PathFinder::find_on_host(const core::Address& destination) {
   return remember(host_cache_, destination, &PathFinder::walk_host).path;
 }
 
-Path PathFinder::find_on_host(const core::Address& destination) {
-  return PathWalk(places_, uplinks_, filtering_).ask_host(destination);
-}
-
 std::optional<core::Address> PathFinder::container_source(const core::Address& destination) {
   return remember(cache_, destination, &PathFinder::walk).container_source;
 }

@@ -57,10 +57,7 @@ class PathFinder {
   /// The host device that carries the destination, or why it stays.
   Path find(const core::Address& destination);
 
-  /// The host's own answer, uncached: for a destination that an explicit hop rule names.
-  Path find_on_host(const core::Address& destination);
-
-  /// The host's own answer alone, whatever the container's routes say (a `hop` rule).
+  /// The host's own answer alone, for a destination that an explicit hop rule names.
   Path find_on_host(const core::Address& destination);
 
   /// The source address that the container's own route to `destination` prefers (getsockname of a

@@ -9,22 +9,16 @@
 
 #include <array>
 #include <charconv>
-#include <ctime>
 #include <functional>
 #include <string_view>
 
+#include "sys/clock.h"
 #include "sys/linux_abi.h"
 
 namespace sockhop::sys {
 namespace {
 
 constexpr std::size_t kMaxFdinfo = 1024 * 1024;
-
-std::int64_t now_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
-}
 
 struct DirCloser {
   void operator()(DIR* dir) const { ::closedir(dir); }
@@ -36,7 +30,7 @@ Result<std::vector<int>> find_links(std::int32_t thread, std::int64_t budget_ns,
   const std::string path = "/proc/" + std::to_string(thread) + "/fd";
   const std::unique_ptr<DIR, DirCloser> dir(::opendir(path.c_str()));
   if (!dir) return errno_error("opendir", path);
-  const std::int64_t deadline = now_ns() + budget_ns;
+  const std::int64_t deadline = monotonic_ns() + budget_ns;
   std::vector<int> found;
   int seen = 0;
   while (const dirent* entry = ::readdir(dir.get())) {
@@ -44,9 +38,11 @@ Result<std::vector<int>> find_links(std::int32_t thread, std::int64_t budget_ns,
     int number = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), number).ec != std::errc{}) continue;
     std::array<char, 64> target{};
-    const ssize_t size = ::readlinkat(::dirfd(dir.get()), entry->d_name, target.data(), target.size());
-    if (size > 0 && wanted({target.data(), static_cast<std::size_t>(size)})) found.push_back(number);
-    if (++seen % 64 == 0 && now_ns() > deadline) return Error{ETIME, "descriptor scan", path};
+    const ssize_t size =
+        ::readlinkat(::dirfd(dir.get()), entry->d_name, target.data(), target.size());
+    if (size > 0 && wanted({target.data(), static_cast<std::size_t>(size)}))
+      found.push_back(number);
+    if (++seen % 64 == 0 && monotonic_ns() > deadline) return Error{ETIME, "descriptor scan", path};
   }
   return found;
 }
@@ -61,13 +57,13 @@ int move_away(int fd, int number) {
 
 }  // namespace
 
-Watched watched_by(std::int32_t thread, int set, FdRef file, int number) {
+EpollWatch watched_by(std::int32_t thread, int set, FdRef file, int number) {
   kcmp_epoll_slot slot{static_cast<__u32>(set), static_cast<__u32>(number), 0};
   const long order = ::syscall(SYS_kcmp, ::getpid(), thread, KCMP_EPOLL_TFD, file.get(), &slot);
-  if (order == 0) return Watched::yes;
+  if (order == 0) return EpollWatch::yes;
   // ENOENT: the set watches nothing under this number. EBADF, EINVAL: no epoll set there.
-  if (order > 0 || errno == ENOENT) return Watched::no;
-  return Watched::no_such_set;
+  if (order > 0 || errno == ENOENT) return EpollWatch::no;
+  return EpollWatch::no_such_set;
 }
 
 Result<std::string> read_fdinfo(std::int32_t thread, int number) {
@@ -90,18 +86,11 @@ Result<std::vector<int>> find_epoll_sets(std::int32_t thread, std::int64_t budge
                     [](std::string_view target) { return target == "anon_inode:[eventpoll]"; });
 }
 
-Result<std::vector<int>> find_socket(std::int32_t thread, std::uint64_t inode, std::int64_t budget_ns) {
+Result<std::vector<int>> find_socket(std::int32_t thread, std::uint64_t inode,
+                                     std::int64_t budget_ns) {
   const std::string name = "socket:[" + std::to_string(inode) + "]";
   return find_links(thread, budget_ns, [&](std::string_view target) { return target == name; });
 }
-
-struct RegistrationThread::Change {
-  int set;
-  int socket;
-  int number;
-  int operation;
-  epoll_event event;
-};
 
 Result<std::unique_ptr<RegistrationThread>> RegistrationThread::start() {
   std::unique_ptr<RegistrationThread> self(new RegistrationThread);
@@ -117,41 +106,45 @@ Result<std::unique_ptr<RegistrationThread>> RegistrationThread::start() {
   return self;
 }
 
-Status RegistrationThread::change(const Change& change) {
-  Status status;
-  worker_->run([&] {
-    const int number = change.number;
-    self_ = move_away(self_, number);
-    const auto take = [&](int fd) {
-      return move_away(static_cast<int>(::syscall(SYS_pidfd_getfd, self_, fd, 0)), number);
-    };
-    const int set = take(change.set);
-    const int socket = take(change.socket);
-    epoll_event event = change.event;
-    if (set < 0 || socket < 0 || ::dup2(socket, number) < 0) {
-      status = errno_error("dup2");
-    } else if (::epoll_ctl(set, change.operation, number, &event) < 0) {
-      status = errno_error("epoll_ctl");
-    }
-    ::close(number);
-    ::close(socket);
-    ::close(set);
-  });
-  return status;
-}
-
-Status RegistrationThread::add(FdRef set, FdRef socket, const core::EpollRegistration& registration) {
+Status RegistrationThread::change_there(int set, int from, int to,
+                                        const core::EpollRegistration& registration) {
+  const int number = registration.number;
+  self_ = move_away(self_, number);
+  // Descriptors come over by number from the loop's table, and must leave `number` free.
+  const auto take = [&](int fd) {
+    if (fd < 0) return UniqueFd();
+    return UniqueFd(move_away(static_cast<int>(::syscall(SYS_pidfd_getfd, self_, fd, 0)), number));
+  };
+  const UniqueFd sets = take(set);
+  const UniqueFd old = take(from);
+  const UniqueFd fresh = take(to);
   epoll_event event{};
   event.events = registration.events;
   event.data.u64 = registration.data;
-  auto status = change({set.get(), socket.get(), registration.number, EPOLL_CTL_ADD, event});
-  if (!status && status.error().code == EEXIST) return {};
+  if (old && ::dup2(old.get(), number) == number) {
+    ::epoll_ctl(sets.get(), EPOLL_CTL_DEL, number, nullptr);
+    ::close(number);
+  }
+  if (!fresh) return {};
+  if (::dup2(fresh.get(), number) < 0) return errno_error("dup2");
+  const int added = ::epoll_ctl(sets.get(), EPOLL_CTL_ADD, number, &event);
+  const int error = errno;
+  ::close(number);
+  if (added < 0 && error != EEXIST) return Error{error, "epoll_ctl", {}};
+  return {};
+}
+
+Status RegistrationThread::add(FdRef set, FdRef socket,
+                               const core::EpollRegistration& registration) {
+  Status status;
+  worker_->run([&] { status = change_there(set.get(), -1, socket.get(), registration); });
   return status;
 }
 
-Status RegistrationThread::remove(FdRef set, FdRef socket, int number) {
-  auto status = change({set.get(), socket.get(), number, EPOLL_CTL_DEL, {}});
-  if (!status && status.error().code == ENOENT) return {};
+Status RegistrationThread::move(FdRef set, FdRef from, FdRef to,
+                                const core::EpollRegistration& registration) {
+  Status status;
+  worker_->run([&] { status = change_there(set.get(), from.get(), to.get(), registration); });
   return status;
 }
 
@@ -166,7 +159,8 @@ Result<LastReference> LastReference::open() {
 
 Status LastReference::watch(FdRef copy) {
   epoll_event nothing{};
-  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, copy.get(), &nothing) < 0) return errno_error("epoll_ctl");
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, copy.get(), &nothing) < 0)
+    return errno_error("epoll_ctl");
   return {};
 }
 
@@ -190,12 +184,14 @@ Status WaitSet::watch(FdRef file, std::uint32_t events, std::uint64_t key) {
   event.data.u64 = key;
   if (::epoll_ctl(set_.get(), EPOLL_CTL_ADD, file.get(), &event) == 0) return {};
   if (errno != EEXIST) return errno_error("epoll_ctl");
-  if (::epoll_ctl(set_.get(), EPOLL_CTL_MOD, file.get(), &event) < 0) return errno_error("epoll_ctl");
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_MOD, file.get(), &event) < 0)
+    return errno_error("epoll_ctl");
   return {};
 }
 
 Status WaitSet::forget(FdRef file) {
-  if (::epoll_ctl(set_.get(), EPOLL_CTL_DEL, file.get(), nullptr) < 0) return errno_error("epoll_ctl");
+  if (::epoll_ctl(set_.get(), EPOLL_CTL_DEL, file.get(), nullptr) < 0)
+    return errno_error("epoll_ctl");
   return {};
 }
 
@@ -204,7 +200,8 @@ std::vector<WaitSet::Event> WaitSet::take() {
   const int count = ::epoll_wait(set_.get(), events.data(), static_cast<int>(events.size()), 0);
   std::vector<Event> taken;
   for (int i = 0; i < count; ++i) {
-    taken.push_back({events[static_cast<std::size_t>(i)].data.u64, events[static_cast<std::size_t>(i)].events});
+    taken.push_back(
+        {events[static_cast<std::size_t>(i)].data.u64, events[static_cast<std::size_t>(i)].events});
   }
   return taken;
 }

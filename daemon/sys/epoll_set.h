@@ -1,5 +1,6 @@
-// The three things we do with epoll sets: see who watches a socket, carry a registration over to the
-// socket that takes its place, and learn whether a descriptor was the last reference to its file.
+// The three things we do with epoll sets: see who watches a socket, carry a registration over to
+// the socket that takes its place, and learn whether a descriptor was the last reference to its
+// file.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@
 
 namespace sockhop::sys {
 
-enum class Watched { yes, no, no_such_set };
+enum class EpollWatch { yes, no, no_such_set };
 
 /// Does the epoll set `set` of the process of `thread` watch our file `file` under `number`?
 /// kcmp(2), KCMP_EPOLL_TFD.
-Watched watched_by(std::int32_t thread, int set, FdRef file, int number);
+EpollWatch watched_by(std::int32_t thread, int set, FdRef file, int number);
 
 /// fdinfo of an epoll set of the process of `thread`; E2BIG over 1 MiB.
 Result<std::string> read_fdinfo(std::int32_t thread, int number);
@@ -29,7 +30,8 @@ Result<std::string> read_fdinfo(std::int32_t thread, int number);
 Result<std::vector<int>> find_epoll_sets(std::int32_t thread, std::int64_t budget_ns);
 
 /// The numbers of a process's descriptors that are the socket with inode `inode`; ETIME likewise.
-Result<std::vector<int>> find_socket(std::int32_t thread, std::uint64_t inode, std::int64_t budget_ns);
+Result<std::vector<int>> find_socket(std::int32_t thread, std::uint64_t inode,
+                                     std::int64_t budget_ns);
 
 /// Changes epoll sets of a container under the container's own descriptor numbers, which takes a
 /// thread with an own, empty descriptor table.
@@ -37,15 +39,16 @@ class RegistrationThread {
  public:
   static Result<std::unique_ptr<RegistrationThread>> start();
 
-  /// Adds `socket` to `set` as `registration` says. EEXIST is success: a crash may have come between.
+  /// Adds `socket` to `set` as `registration` says. EEXIST is success: a crash may have come
+  /// between.
   Status add(FdRef set, FdRef socket, const core::EpollRegistration& registration);
-  /// Removes `socket`, registered under `number`; ENOENT is success.
-  Status remove(FdRef set, FdRef socket, int number);
+  /// The same, after removing `from` from under the same number; ENOENT there is success.
+  Status move(FdRef set, FdRef from, FdRef to, const core::EpollRegistration& registration);
 
  private:
-  struct Change;
   RegistrationThread() = default;
-  Status change(const Change& change);
+  /// Runs on the thread. Numbers below zero mean none.
+  Status change_there(int set, int from, int to, const core::EpollRegistration& registration);
 
   std::unique_ptr<WorkerThread> worker_;
   int self_ = -1;  // pidfd of this process, a number of the thread's own table

@@ -22,7 +22,8 @@ bool is_named(const SessionMemory& memory, int fd) {
   for (const KeptFd& kept : memory.kept) {
     if (kept.kind != Kept::none && kept.fd == fd) return true;
   }
-  return std::any_of(memory.slots.begin(), memory.slots.end(), [fd](const CallSlot& slot) {
+  const auto* end = memory.slots.begin() + memory.used_slots;
+  return std::any_of(memory.slots.begin(), end, [fd](const CallSlot& slot) {
     return slot.stage != CallStage::idle && (slot.host_fd == fd || slot.original_fd == fd);
   });
 }

@@ -24,7 +24,7 @@
 namespace sockhop::sys {
 
 inline constexpr std::size_t kMaxSlots = 1024;
-inline constexpr std::size_t kMaxCarried = 8;      // epoll registrations of one socket
+inline constexpr std::size_t kMaxCarried = 8;  // epoll registrations of one socket
 inline constexpr std::size_t kMaxKept = 512;
 inline constexpr std::size_t kMaxUndelivered = 256;
 inline constexpr std::size_t kMaxReasons = 64;
@@ -33,7 +33,8 @@ inline constexpr std::size_t kMaxPorts = 64;
 /// How far a call has come. The comment says what is true once the stage is written.
 enum class CallStage : std::uint32_t {
   idle,        // free, or received and nothing changed
-  prepared,    // destination, cookies and registrations are complete; host_fd and original_fd are open
+  prepared,    // destination, cookies and registrations are complete; host_fd and original_fd are
+               // open
   installed,   // the host socket is over the caller's descriptor
   connecting,  // every reference hops; the connection may have been started
   waiting,     // a blocking caller waits for the connection
@@ -55,43 +56,54 @@ struct CarriedRegistration {
 struct CallSlot {
   alignas(8) std::array<std::byte, kNotificationRoom> room;
   CallStage stage;
-  std::int32_t notify_fd;      // number in the guard's table
-  std::uint32_t resumed;       // engines that died with this call
-  std::int32_t fd;             // the caller's number
-  std::int32_t family;         // of the socket
-  std::int32_t device;         // of the leash
-  std::int32_t status_flags;   // O_NONBLOCK | O_ASYNC, as the application set them
+  std::int32_t notify_fd;     // number in the guard's table
+  std::uint32_t resumed;      // engines that died with this call
+  std::int32_t fd;            // the caller's number
+  std::int32_t family;        // of the socket
+  std::int32_t device;        // of the leash
+  std::int32_t status_flags;  // O_NONBLOCK | O_ASYNC, as the application set them
   std::int32_t close_on_exec;
-  std::uint32_t reason;        // core::Reason that the answer is counted under
+  std::uint32_t reason;  // core::Reason that the answer is counted under
   core::Endpoint destination;
   std::uint64_t original_cookie;
   std::uint64_t host_cookie;
-  std::int32_t host_fd;        // -1 when none
-  std::int32_t original_fd;    // -1 when none
+  std::int32_t host_fd;                              // -1 when none
+  std::int32_t original_fd;                          // -1 when none
+  std::array<std::int32_t, kMaxCarried> duplicates;  // other numbers of the caller that hop too
+  std::uint32_t duplicate_count;
   std::uint32_t carried_count;
   std::array<CarriedRegistration, kMaxCarried> carried;
-  std::int64_t deadline;       // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
-  std::int64_t value;          // result of the call
-  std::int32_t error;          // errno of the call, 0 when it succeeds
+  std::int64_t deadline;  // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
+  std::int64_t value;     // result of the call
+  std::int32_t error;     // errno of the call, 0 when it succeeds
 };
 
 /// A result that its caller could not be told, because a signal came between; the kernel restarts
 /// the call and finds it here.
 struct Undelivered {
-  std::uint64_t cookie;        // of the socket on the caller's descriptor; 0 when free
-  std::uint64_t caller;        // Tracee::identity of the thread; for accepted connections only
+  std::uint64_t cookie;  // of the socket on the caller's descriptor; 0 when free
+  std::uint64_t caller;  // Tracee::identity of the thread; for accepted connections only
   std::int64_t value;
   std::int32_t error;
-  std::uint32_t age;           // sequence number: the oldest is overwritten
-  std::uint64_t connection;    // accept: cookie of the connection that sits at `value`
+  std::uint32_t age;         // sequence number: the oldest is overwritten
+  std::uint64_t connection;  // accept: cookie of the connection that sits at `value`
 };
 
-enum class Kept : std::uint32_t { none, channel, notify, container_netns, middle_netns, start, endpoint, relay };
+enum class Kept : std::uint32_t {
+  none,
+  channel,
+  notify,
+  container_netns,
+  middle_netns,
+  start,
+  endpoint,
+  relay
+};
 
 struct KeptFd {
   Kept kind;
   std::int32_t fd;
-  std::uint64_t key;           // of the owner's choice: a port, a row
+  std::uint64_t key;  // of the owner's choice: a port, a row
 };
 
 struct PortCounters {
@@ -101,6 +113,7 @@ struct PortCounters {
 
 struct SessionMemory {
   std::array<CallSlot, kMaxSlots> slots;
+  std::uint32_t used_slots;  // slots from here on were never used: their pages are untouched
   std::array<Undelivered, kMaxUndelivered> undelivered;
   std::uint32_t undelivered_age;
   std::array<KeptFd, kMaxKept> kept;
@@ -110,7 +123,7 @@ struct SessionMemory {
   std::uint64_t calls;
   std::array<std::uint64_t, kMaxReasons> stays;
   std::array<PortCounters, kMaxPorts> ports;
-  std::uint32_t restricted;    // a process of the container restricted itself by Landlock
+  std::uint32_t restricted;  // a process of the container restricted itself by Landlock
 };
 
 /// Maps zeroed memory that a clone shares. Lives as long as the process.

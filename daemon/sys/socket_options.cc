@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMaxOption = 16;  // TCP_CONGESTION and struct timeval are the longest
 using Value = std::array<std::byte, kMaxOption>;
 
-#define SOCKHOP_OPTION(level, name, size) CarriedOption{level, name, size, #name}
+#define SOCKHOP_OPTION(level, name, size) \
+  CarriedOption { level, name, size, #name }
 
 // socket(7), ip(7), ipv6(7), tcp(7). Buffer sizes are handled apart: SO_BUF_LOCK says whether they
 // were set. Order matters only where one option limits another (TCP_CORK after TCP_NODELAY).
@@ -73,12 +74,9 @@ constexpr CarriedOption kCarried[] = {
 
 // Not zero means: a host socket could not have it, or it would mean something else there.
 constexpr CarriedOption kMakesItStay[] = {
-    SOCKHOP_OPTION(SOL_SOCKET, SO_MARK, 4),
-    SOCKHOP_OPTION(SOL_SOCKET, SO_BINDTOIFINDEX, 4),
-    SOCKHOP_OPTION(IPPROTO_IP, IP_TRANSPARENT, 4),
-    SOCKHOP_OPTION(IPPROTO_IP, IP_FREEBIND, 4),
-    SOCKHOP_OPTION(IPPROTO_IP, IP_UNICAST_IF, 4),
-    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_UNICAST_IF, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_MARK, 4),        SOCKHOP_OPTION(SOL_SOCKET, SO_BINDTOIFINDEX, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_TRANSPARENT, 4), SOCKHOP_OPTION(IPPROTO_IP, IP_FREEBIND, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_UNICAST_IF, 4),  SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_UNICAST_IF, 4),
     SOCKHOP_OPTION(IPPROTO_TCP, TCP_REPAIR, 4),
 };
 
@@ -112,7 +110,8 @@ bool has_length(FdRef fd, int level, int name) {
 bool must_stay(FdRef source, int family) {
   for (const CarriedOption& option : kMakesItStay) {
     Value value;
-    if (applies(option, family) && read_option(source, option, value) && value != Value{}) return true;
+    if (applies(option, family) && read_option(source, option, value) && value != Value{})
+      return true;
   }
   return has_filter(source) || has_length(source, IPPROTO_IP, IP_OPTIONS) ||
          has_length(source, IPPROTO_TCP, TCP_ULP);
@@ -130,7 +129,8 @@ Status set_option(FdRef target, const CarriedOption& option, const Value& value)
 Status carry_buffer(FdRef source, FdRef target, int name) {
   int size = 0;
   socklen_t length = sizeof size;
-  if (::getsockopt(source.get(), SOL_SOCKET, name, &size, &length) < 0) return errno_error("getsockopt");
+  if (::getsockopt(source.get(), SOL_SOCKET, name, &size, &length) < 0)
+    return errno_error("getsockopt");
   size /= 2;
   if (::setsockopt(target.get(), SOL_SOCKET, name, &size, sizeof size) < 0) {
     return Error{ENOPROTOOPT, "setsockopt", "buffer size"};
@@ -183,6 +183,10 @@ Result<OptionCarrier> OptionCarrier::open() {
 
 Status OptionCarrier::carry(FdRef source, FdRef target, int family) const {
   if (must_stay(source, family)) return Error{ENOPROTOOPT, "options", {}};
+  return carry_back(source, target, family);
+}
+
+Status OptionCarrier::carry_back(FdRef source, FdRef target, int family) const {
   const auto& values = family == AF_INET ? defaults_->v4 : defaults_->v6;
   const auto& known = family == AF_INET ? defaults_->known_v4 : defaults_->known_v6;
   for (std::size_t i = 0; i < kCount; ++i) {

@@ -25,6 +25,8 @@ class OptionCarrier {
   /// Makes `target` (fresh, of `family`) what `source` is. Error ENOPROTOOPT: the source has an
   /// option that cannot be carried; nothing may be assumed of the target then.
   [[nodiscard]] Status carry(FdRef source, FdRef target, int family) const;
+  /// The way back, from a host socket of ours (whose leash is no option of the application's).
+  [[nodiscard]] Status carry_back(FdRef source, FdRef target, int family) const;
 
  private:
   struct Defaults;

@@ -1,0 +1,115 @@
+// A host socket of ours is connected again: what the kernel would say, or a new decision.
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "engine/connect_flow.h"
+#include "engine/undelivered.h"
+#include "sys/clock.h"
+#include "sys/host_socket.h"
+
+namespace sockhop::engine {
+
+using core::Reason;
+using core::TcpState;
+using sys::CallStage;
+using sys::ConnectStage;
+
+Outcome ConnectFlow::again(ActiveCall& call, const Target& target, UniqueFd host) {
+  if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
+  sys::CallSlot& slot = call.slot;
+  slot.fd = target.fd;
+  slot.family = target.facts.family;
+  const auto flags = sys::status_flags(host);
+  slot.status_flags = flags ? *flags : 0;
+  slot.destination = target.destination;
+  slot.host_cookie = target.facts.cookie;
+  if (target.facts.state == TcpState::syn_sent) {
+    if (target.facts.nonblocking) return fail(EALREADY);
+    if (const auto timeout = sys::timeout_of(host, SO_SNDTIMEO)) {
+      slot.deadline = sys::monotonic_ns() + *timeout;
+    }
+    return wait(call, host);
+  }
+  const auto outcome = sys::take_connect_result(host);
+  switch (outcome.stage) {
+    case ConnectStage::done:
+      return Return{};
+    case ConnectStage::already:
+      return fail(EISCONN);
+    case ConnectStage::in_progress:
+      return fail(EALREADY);
+    case ConnectStage::unconnected:
+      return anew(call, target, std::move(host));
+    case ConnectStage::failed:
+      break;
+  }
+  if (!shared_.references.note_registrations(call, host, target.fd)) return fail(outcome.error);
+  return restore(call, host, outcome.error);
+}
+
+Outcome ConnectFlow::anew(ActiveCall& call, const Target& target, UniqueFd host) {
+  // Decided as the socket of the container that it stands for; the leash is ours.
+  Target as_inside = target;
+  as_inside.facts.side = core::Side::container;
+  as_inside.facts.bound_device = false;
+  as_inside.facts.local = {};
+  const core::Verdict verdict = decide(as_inside);
+  if (const auto* deny = std::get_if<core::Deny>(&verdict)) return fail(deny->error);
+  if (!put_inside(call, target.fd, host, target.facts.family)) return fail(EBADF);
+  host.reset();
+  const auto* hop_verdict = std::get_if<core::Hop>(&verdict);
+  if (hop_verdict == nullptr) return stay_inside(std::get<core::Stay>(verdict).reason);
+  auto fresh = call.tracee->borrow(target.fd);
+  if (!fresh) return fail(EBADF);
+  const auto facts = sys::query_socket(*fresh, shared_.cookies);
+  if (!facts || facts->side != core::Side::container) return fail(EBADF);
+  call.slot.carried_count = 0;
+  call.slot.duplicate_count = 0;
+  as_inside.facts = *facts;
+  return hop(call, as_inside, *hop_verdict, std::move(*fresh));
+}
+
+Outcome ConnectFlow::disconnect(ActiveCall& call, const Target& target, FdRef host) {
+  // Other holders see the connection end, as they would; the caller goes on with a socket of its
+  // own.
+  if (auto done = sys::shut_down_association(host); !done) return fail(done.error().code);
+  return put_inside(call, target.fd, host, target.facts.family) ? Outcome{Return{}} : fail(EBADF);
+}
+
+Outcome ConnectFlow::resume(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto there = call.tracee->borrow(slot.fd);
+  const std::uint64_t cookie = there ? sys::socket_cookie(*there) : 0;
+  switch (slot.stage) {
+    case CallStage::prepared:
+      if (cookie == slot.original_cookie) return install(call);
+      if (cookie != slot.host_cookie) break;
+      slot.stage = CallStage::installed;
+      [[fallthrough]];
+    case CallStage::installed:
+      if (cookie != slot.host_cookie) break;
+      return settle(call);
+    case CallStage::connecting: {
+      if (cookie != slot.host_cookie) break;
+      if (slot.host_fd < 0) {
+        auto host = call.tracee->borrow(slot.fd);
+        if (!host) break;
+        slot.host_fd = host->release();
+      }
+      return start(call);
+    }
+    case CallStage::waiting:
+      return woken(call);
+    case CallStage::restoring:
+      if (cookie != slot.host_cookie) break;
+      return restore(call, *there, slot.error);
+    default:
+      break;
+  }
+  const int error = slot.stage == CallStage::restoring && slot.error != 0 ? slot.error : EBADF;
+  close_fds(slot);
+  return fail(error);
+}
+
+}  // namespace sockhop::engine

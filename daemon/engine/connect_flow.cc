@@ -1,0 +1,247 @@
+#include "engine/connect_flow.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <utility>
+
+#include "core/decide.h"
+#include "core/sockaddr.h"
+#include "engine/caller_memory.h"
+#include "engine/undelivered.h"
+#include "sys/clock.h"
+#include "sys/fd_facts.h"
+#include "sys/host_socket.h"
+
+namespace sockhop::engine {
+namespace {
+
+using core::Reason;
+using core::TcpState;
+using sys::CallStage;
+using sys::ConnectStage;
+
+constexpr std::uint32_t kConnectEvents = EPOLLOUT | EPOLLIN | EPOLLERR | EPOLLHUP;
+
+bool is_inet(int family) { return family == AF_INET || family == AF_INET6; }
+
+void set_stage(sys::CallSlot& slot, CallStage stage) {
+  // Nothing that the stage promises may be written after it.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  slot.stage = stage;
+}
+
+}  // namespace
+
+Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
+  auto copy = call.tracee->borrow(asked.fd);
+  if (!copy) return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
+  if (!is_inet(sys::socket_domain(*copy))) return stay_inside(Reason::not_ours);
+  const auto facts = sys::query_socket(*copy, shared_.cookies);
+  if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  if (facts->side == core::Side::elsewhere) return stay_inside(Reason::other_namespace);
+
+  std::array<std::byte, core::kMaxSockaddr> room;
+  const auto name = read_sockaddr(call, asked.name, room);
+  if (!name) return fail(name.error().code);
+  if (!call.still_waiting()) return Gone{};
+  const auto parsed = core::parse_sockaddr(*name);
+
+  const bool on_host = facts->side == core::Side::host;
+  Target target{.destination = {}, .facts = *facts, .fd = asked.fd};
+  if (std::holds_alternative<core::Disconnect>(parsed)) {
+    return on_host ? disconnect(call, target, *copy) : stay_inside(Reason::not_ours);
+  }
+  const auto* inet = std::get_if<core::InetName>(&parsed);
+  if (on_host) {
+    if (inet != nullptr) target.destination = inet->endpoint;
+    if (inet == nullptr || inet->family != facts->family) {
+      // The kernel looks at the family only when the socket is not connecting or connected.
+      if (facts->state == TcpState::close) {
+        return fail(std::holds_alternative<core::TooShort>(parsed) ? EINVAL : EAFNOSUPPORT);
+      }
+    }
+    return again(call, target, std::move(*copy));
+  }
+  if (inet == nullptr || inet->family != facts->family) return stay_inside(Reason::not_ours);
+  target.destination = inet->endpoint;
+  return choose(call, target, std::move(*copy));
+}
+
+core::Verdict ConnectFlow::decide(const Target& target) {
+  if (shared_.memory.restricted != 0) return core::Stay{Reason::landlock};
+  if (auto early = core::decide_before_route(target.destination, target.facts, shared_.policy)) {
+    return *early;
+  }
+  Path path = shared_.paths.find(target.destination.address);
+  if (const auto* reason = std::get_if<Reason>(&path)) {
+    if (core::rule_forces_hop(target.destination, shared_.policy, *reason)) {
+      path = shared_.paths.find_on_host(target.destination.address);
+    }
+  }
+  return core::decide_connect(target.destination, target.facts, shared_.policy, path);
+}
+
+Outcome ConnectFlow::choose(ActiveCall& call, const Target& target, UniqueFd copy) {
+  if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
+  const core::Verdict verdict = decide(target);
+  if (const auto* stay = std::get_if<core::Stay>(&verdict)) return stay_inside(stay->reason);
+  if (const auto* deny = std::get_if<core::Deny>(&verdict)) return fail(deny->error);
+  return hop(call, target, std::get<core::Hop>(verdict), std::move(copy));
+}
+
+Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop& verdict,
+                         UniqueFd copy) {
+  sys::CallSlot& slot = call.slot;
+  auto host = shared_.sockets.on_host(target.facts.family, verdict.device, copy);
+  if (!host) {
+    return stay_inside(host.error().code == ENOPROTOOPT ? Reason::option_not_carried
+                                                        : Reason::daemon_error);
+  }
+  if (!shared_.references.note_registrations(call, copy, target.fd)) {
+    return stay_inside(Reason::epoll_unreadable);
+  }
+  const auto flags = sys::status_flags(copy);
+  if (!flags) return stay_inside(Reason::daemon_error);
+  slot.fd = target.fd;
+  slot.family = target.facts.family;
+  slot.device = verdict.device;
+  slot.status_flags = *flags;
+  slot.close_on_exec = sys::closes_on_exec(call.notification.thread, target.fd) ? 1 : 0;
+  slot.reason = static_cast<std::uint32_t>(verdict.reason);
+  slot.destination = target.destination;
+  slot.original_cookie = target.facts.cookie;
+  slot.host_cookie = sys::socket_cookie(*host);
+  slot.host_fd = host->release();
+  slot.original_fd = copy.release();
+  if (const auto timeout = sys::timeout_of(FdRef::from_number(slot.host_fd), SO_SNDTIMEO)) {
+    slot.deadline = sys::monotonic_ns() + *timeout;
+  }
+  set_stage(slot, CallStage::prepared);
+  return install(call);
+}
+
+Outcome ConnectFlow::install(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto there = call.tracee->borrow(slot.fd);
+  const bool same = there && sys::socket_cookie(*there) == slot.original_cookie;
+  if (!same || !shared_.references.watch_last(FdRef::from_number(slot.original_fd))) {
+    close_fds(slot);
+    return same ? stay_inside(Reason::daemon_error) : fail(EBADF);
+  }
+  const auto put = call.notify.install(call.notification.id, FdRef::from_number(slot.host_fd),
+                                       &slot.fd, slot.close_on_exec != 0);
+  if (!put) {
+    close_fds(slot);
+    shared_.references.forget_last();
+    // EBADF, EMFILE: the caller lowered its limit below the number meanwhile (getrlimit(2)).
+    return put.error().code == ENOENT ? Outcome{Gone{}} : stay_inside(Reason::daemon_error);
+  }
+  set_stage(slot, CallStage::installed);
+  return settle(call);
+}
+
+Outcome ConnectFlow::settle(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  if (shared_.references.settle(call) == References::Settled::shared) {
+    const FdRef original = FdRef::from_number(slot.original_fd);
+    const bool back = shared_.references.replace(call, original, slot.host_cookie);
+    close_fds(slot);
+    return back ? stay_inside(Reason::shared) : fail(EBADF);
+  }
+  set_stage(slot, CallStage::connecting);
+  return start(call);
+}
+
+Outcome ConnectFlow::start(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const FdRef host = FdRef::from_number(slot.host_fd);
+  auto outcome = sys::start_connect(host, slot.destination, slot.family);
+  const bool blocking = (slot.status_flags & O_NONBLOCK) == 0;
+  if (outcome.stage == ConnectStage::in_progress && blocking) {
+    // Next door is often there already: its answer came while the call held the socket.
+    outcome = sys::take_connect_result(host);
+  }
+  if (outcome.stage == ConnectStage::failed) return restore(call, host, outcome.error);
+  if (blocking || slot.status_flags != O_NONBLOCK)
+    (void)sys::set_status_flags(host, slot.status_flags);
+  if (outcome.stage == ConnectStage::in_progress && blocking) return wait(call, host);
+  close_fds(slot);
+  return outcome.stage == ConnectStage::in_progress ? fail(EINPROGRESS) : Outcome{Return{}};
+}
+
+Outcome ConnectFlow::wait(ActiveCall& call, FdRef host) {
+  set_stage(call.slot, CallStage::waiting);
+  const auto watched = shared_.waits.watch(host, kConnectEvents, call.index);
+  close_fds(call.slot);
+  // Without a watch the sweep finds the end, later.
+  (void)watched;
+  return Waiting{};
+}
+
+Outcome ConnectFlow::woken(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto host = call.tracee->borrow(slot.fd);
+  // Closed under the call: what is left of the attempt went with the last reference.
+  if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
+  if (sys::tcp_state(*host) == TcpState::syn_sent) {
+    if (slot.deadline != 0 && sys::monotonic_ns() >= slot.deadline) return fail(EINPROGRESS);
+    (void)shared_.waits.watch(*host, kConnectEvents, call.index);
+    return Waiting{};
+  }
+  return conclude(call, *host);
+}
+
+Outcome ConnectFlow::conclude(ActiveCall& call, FdRef host) {
+  const auto outcome = sys::take_connect_result(host);
+  switch (outcome.stage) {
+    case ConnectStage::done:
+    case ConnectStage::already:  // another thread that waited for it was told first
+      return Return{};
+    case ConnectStage::in_progress:
+      return wait(call, host);
+    case ConnectStage::unconnected:  // dissolved by another thread
+      return fail(ECONNABORTED);
+    case ConnectStage::failed:
+      break;
+  }
+  return restore(call, host, outcome.error);
+}
+
+Outcome ConnectFlow::restore(ActiveCall& call, FdRef host, int error) {
+  sys::CallSlot& slot = call.slot;
+  slot.error = error;
+  set_stage(slot, CallStage::restoring);
+  if (error == EHOSTUNREACH) shared_.paths.forget(slot.destination.address);
+  auto fresh = shared_.sockets.inside(slot.family, host);
+  if (fresh) {
+    (void)sys::set_status_flags(*fresh, slot.status_flags);
+    if (shared_.references.replace(call, *fresh, slot.host_cookie)) {
+      slot.host_cookie = sys::socket_cookie(*fresh);
+    }
+  }
+  close_fds(slot);
+  return error == 0 ? Outcome{Return{}} : fail(error);
+}
+
+bool ConnectFlow::put_inside(ActiveCall& call, std::int32_t number, FdRef host, int family) {
+  sys::CallSlot& slot = call.slot;
+  slot.fd = number;
+  slot.family = family;
+  slot.host_cookie = sys::socket_cookie(host);
+  const auto flags = sys::status_flags(host);
+  slot.status_flags = flags ? *flags : 0;
+  const std::uint64_t before = slot.host_cookie;
+  if (!shared_.references.note_registrations(call, host, number)) return false;
+  (void)restore(call, host, 0);
+  return slot.host_cookie != before;
+}
+
+void ConnectFlow::close_fds(sys::CallSlot& slot) {
+  UniqueFd(std::exchange(slot.original_fd, -1)).reset();
+  UniqueFd(std::exchange(slot.host_fd, -1)).reset();
+}
+
+}  // namespace sockhop::engine

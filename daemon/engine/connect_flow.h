@@ -1,0 +1,77 @@
+// connect(): from the caller's address to a connection on the host, or a reason to stay.
+//
+// The life of one hop, stage by stage (sys::CallStage; each stage is written when its comment there
+// is true, so that the next engine can go on from it):
+//
+//   begin    decode, facts, copy the address, decide
+//   prepare  host socket with options and leash; registrations noted        -> prepared
+//   install  over the caller's descriptor, if that is still the same file   -> installed
+//   settle   other references and registrations follow                      -> connecting
+//   start    connect; a blocking caller waits                               -> waiting
+//   conclude take the result; a failure gives the container a socket of its own again (restore)
+//
+// A socket in progress sits on the caller's descriptor and nowhere else: when the application
+// closes it, the attempt is gone, as on a plain host.
+#pragma once
+
+#include <variant>
+
+#include "core/policy.h"
+#include "engine/call.h"
+#include "engine/path.h"
+#include "engine/references.h"
+#include "engine/sockets.h"
+#include "sys/epoll_set.h"
+#include "sys/socket_query.h"
+
+namespace sockhop::engine {
+
+/// What the flows of one session share; owned by the session.
+struct Shared {
+  sys::SessionMemory& memory;
+  sys::NetnsCookies cookies;
+  core::Policy policy;
+  PathFinder& paths;
+  SocketMaker& sockets;
+  References& references;
+  sys::WaitSet& waits;
+};
+
+class ConnectFlow {
+ public:
+  explicit ConnectFlow(Shared& shared) : shared_(shared) {}
+
+  /// A new connect call.
+  Outcome begin(ActiveCall& call, const core::ConnectCall& asked);
+  /// The connection that a blocking caller waits for may have an end.
+  Outcome woken(ActiveCall& call);
+  /// A call that an engine left behind; any stage of the list above but idle.
+  Outcome resume(ActiveCall& call);
+  /// A host socket is about to be used for something that only a socket of the container may do:
+  /// puts one in its place. False: the descriptor is another file by now.
+  bool put_inside(ActiveCall& call, std::int32_t number, FdRef host, int family);
+
+ private:
+  struct Target {
+    core::Endpoint destination;
+    core::SocketFacts facts;
+    std::int32_t fd;
+  };
+  Outcome choose(ActiveCall& call, const Target& target, UniqueFd copy);
+  Outcome hop(ActiveCall& call, const Target& target, const core::Hop& verdict, UniqueFd copy);
+  Outcome again(ActiveCall& call, const Target& target, UniqueFd host);
+  Outcome anew(ActiveCall& call, const Target& target, UniqueFd host);
+  Outcome disconnect(ActiveCall& call, const Target& target, FdRef host);
+  Outcome install(ActiveCall& call);
+  Outcome settle(ActiveCall& call);
+  Outcome start(ActiveCall& call);
+  Outcome wait(ActiveCall& call, FdRef host);
+  Outcome conclude(ActiveCall& call, FdRef host);
+  Outcome restore(ActiveCall& call, FdRef host, int error);
+  core::Verdict decide(const Target& target);
+  void close_fds(sys::CallSlot& slot);
+
+  Shared& shared_;
+};
+
+}  // namespace sockhop::engine
