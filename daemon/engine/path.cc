@@ -107,7 +107,7 @@ PathFinder::Answer PathFinder::walk(const core::Address& destination) {
 }
 
 PathFinder::Answer PathFinder::walk_host(const core::Address& destination) {
-  return {PathWalk(places_, uplinks_, filtering_).run_on_host(destination), std::nullopt};
+  return {PathWalk(places_, uplinks_, filtering_).ask_host(destination), std::nullopt};
 }
 
 PathFinder::Answer PathFinder::remember(Cache& cache, const core::Address& destination, Ask ask) {

@@ -19,8 +19,6 @@ class PathWalk {
 
   /// Once per object.
   Path run(const core::Address& destination);
-  /// Only the last step.
-  Path run_on_host(const core::Address& destination) { return ask_host(destination); }
   /// The host's own answer only, for an explicit hop rule.
   Path ask_host(const core::Address& destination);
 
