@@ -9,9 +9,9 @@ namespace sockhop::core {
 
 /// One watched file of an epoll set. A set's key is (file, number), so the number counts.
 struct EpollRegistration {
-  int number = -1;            // tfd: the descriptor it was added under
-  std::uint32_t events = 0;   // EPOLLIN | EPOLLET | ...
-  std::uint64_t data = 0;     // the application's own word
+  int number = -1;           // tfd: the descriptor it was added under
+  std::uint32_t events = 0;  // EPOLLIN | EPOLLET | ...
+  std::uint64_t data = 0;    // the application's own word
 };
 
 /// Lines that are not registrations are passed over.

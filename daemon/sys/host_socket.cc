@@ -48,7 +48,8 @@ ConnectOutcome start_connect(FdRef socket, const core::Endpoint& destination, in
   const int result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(name.data()),
                                static_cast<socklen_t>(name.size()));
   const int error = errno;
-  // EAFNOSUPPORT of a first connect is a failure; only the look without an address reads it otherwise.
+  // EAFNOSUPPORT of a first connect is a failure; only the look without an address reads it
+  // otherwise.
   if (result < 0 && error == EAFNOSUPPORT) return {ConnectStage::failed, error};
   return outcome_of(result, error);
 }
@@ -56,7 +57,8 @@ ConnectOutcome start_connect(FdRef socket, const core::Endpoint& destination, in
 ConnectOutcome take_connect_result(FdRef socket) {
   sockaddr_in6 nobody{};
   nobody.sin6_family = AF_PACKET;
-  const int result = ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody);
+  const int result =
+      ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&nobody), sizeof nobody);
   return outcome_of(result, errno);
 }
 
@@ -80,7 +82,8 @@ Status set_nonblocking(FdRef socket, bool nonblocking) {
 Status shut_down_association(FdRef socket) {
   sockaddr_in6 unspecified{};
   unspecified.sin6_family = AF_UNSPEC;
-  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&unspecified), sizeof unspecified) < 0) {
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&unspecified), sizeof unspecified) <
+      0) {
     return errno_error("connect");
   }
   return {};

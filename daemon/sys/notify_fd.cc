@@ -15,7 +15,8 @@ class KernelNotifyFd final : public NotifyFd {
   Status receive(std::span<std::byte> room) override {
     // The kernel refuses a struct that is not zero (EINVAL).
     std::fill(room.begin(), room.end(), std::byte{0});
-    if (::ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_RECV, room.data()) < 0) return errno_error("NOTIF_RECV");
+    if (::ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_RECV, room.data()) < 0)
+      return errno_error("NOTIF_RECV");
     return {};
   }
 
@@ -31,7 +32,8 @@ class KernelNotifyFd final : public NotifyFd {
     return send({id, 0, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE});
   }
 
-  Result<int> install(std::uint64_t id, FdRef source, const int* target, bool close_on_exec) override {
+  Result<int> install(std::uint64_t id, FdRef source, const int* target,
+                      bool close_on_exec) override {
     seccomp_notif_addfd request{};
     request.id = id;
     request.srcfd = static_cast<__u32>(source.get());
@@ -47,7 +49,8 @@ class KernelNotifyFd final : public NotifyFd {
 
  private:
   Status send(seccomp_notif_resp response) {
-    if (::ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) < 0) return errno_error("NOTIF_SEND");
+    if (::ioctl(fd_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) < 0)
+      return errno_error("NOTIF_SEND");
     return {};
   }
 

@@ -1,9 +1,9 @@
 // A seccomp notify fd: receive one call, ask whether it is still alive, answer it once.
 //
-// Facts that shape the interface (seccomp_unotify(2), Linux 6.18): NOTIF_RECV sleeps when nothing is
-// pending whatever O_NONBLOCK says, so callers poll first and one reader serves an fd. ENOENT from
-// any call means the notification is gone (its caller was killed or interrupted): an outcome, not
-// a failure.
+// Facts that shape the interface (seccomp_unotify(2), Linux 6.18): NOTIF_RECV sleeps when nothing
+// is pending whatever O_NONBLOCK says, so callers poll first and one reader serves an fd. ENOENT
+// from any call means the notification is gone (its caller was killed or interrupted): an outcome,
+// not a failure.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,8 @@ Notification read_notification(std::span<const std::byte> room);
 class NotifyFd {
  public:
   virtual ~NotifyFd() = default;
-  /// Fills `room` (zeroed by this call first) with one notification. ENOENT/EINTR: nothing received.
+  /// Fills `room` (zeroed by this call first) with one notification. ENOENT/EINTR: nothing
+  /// received.
   virtual Status receive(std::span<std::byte> room) = 0;
   virtual bool still_waiting(std::uint64_t id) = 0;
   /// Ends the call with `value`, or with -errno when `error` > 0. ENOENT: the caller is gone.
@@ -41,7 +42,8 @@ class NotifyFd {
   virtual Status let_run(std::uint64_t id) = 0;
   /// Installs a copy of `source` in the caller: at `*target` (replacing what is there), or at the
   /// lowest free number. Returns the number.
-  virtual Result<int> install(std::uint64_t id, FdRef source, const int* target, bool close_on_exec) = 0;
+  virtual Result<int> install(std::uint64_t id, FdRef source, const int* target,
+                              bool close_on_exec) = 0;
 };
 
 /// Serves the notify fd without owning it: its number lives in the session's table. Switches

@@ -91,7 +91,8 @@ Result<std::unique_ptr<Tracee>> open_tracee(std::int32_t thread, bool by_thread)
   struct stat facts {};
   if (::fstat(pidfd.get(), &facts) < 0) return errno_error("fstat");
   const std::uint64_t identity = by_thread ? facts.st_ino : static_cast<std::uint64_t>(thread);
-  return std::unique_ptr<Tracee>(std::make_unique<KernelTracee>(thread, std::move(pidfd), identity));
+  return std::unique_ptr<Tracee>(
+      std::make_unique<KernelTracee>(thread, std::move(pidfd), identity));
 }
 
 Status write_memory(FdRef memory, std::uint64_t address, std::span<const std::byte> bytes) {

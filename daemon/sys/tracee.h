@@ -1,8 +1,8 @@
 // One thread of a container at the moment of a notified call: its descriptors and its memory.
 //
-// The session stands in a user namespace above the container's, so every uid of the container can be
-// inspected, dumpable or not (ptrace(2), access checks). A thread id may be recycled while we look:
-// whoever uses what this class read asks still_waiting() after reading, and before writing.
+// The session stands in a user namespace above the container's, so every uid of the container can
+// be inspected, dumpable or not (ptrace(2), access checks). A thread id may be recycled while we
+// look: whoever uses what this class read asks still_waiting() after reading, and before writing.
 #pragma once
 
 #include <cstdint>
