@@ -47,8 +47,8 @@ Result<Endpoint> parse_endpoint(std::string_view text);
 struct Cidr {
   Address address;
   std::uint8_t prefix = 0;  // 0..128 in v4-mapped space
-  /// "10.0.0.0/8", "fd00::/8", "10.1.2.3" (a host). Bits behind the prefix are cleared. "::/0" holds
-  /// every address of both families, "0.0.0.0/0" every IPv4 address.
+  /// "10.0.0.0/8", "fd00::/8", "10.1.2.3" (a host). Bits behind the prefix are cleared. "::/0"
+  /// holds every address of both families, "0.0.0.0/0" every IPv4 address.
   static Result<Cidr> parse(std::string_view text);
   [[nodiscard]] bool contains(const Address& candidate) const;
 };

@@ -24,8 +24,8 @@ Result<PublishedPort> parse_published_port(std::string_view text);
 std::string to_string(const PublishedPort& port);
 
 /// Does a listener bound to `local` (in the container) serve the published container port?
-/// Not when it is bound to loopback only. The families are not compared: a listener of either family
-/// serves a host endpoint of either, because the endpoint listens in the listener's family.
+/// Not when it is bound to loopback only. The families are not compared: a listener of either
+/// family serves a host endpoint of either, because the endpoint listens in the listener's family.
 bool listener_serves(const Endpoint& local, const PublishedPort& port);
 
 /// The container port behind a host endpoint's port, by the local name of an accepted (TCP) socket:

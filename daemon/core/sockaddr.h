@@ -19,7 +19,8 @@ struct OtherFamily {
 };
 /// connect(2) with AF_UNSPEC dissolves the association.
 struct Disconnect {};
-/// A length that the kernel refuses with EINVAL: no room for a family, or too short for an inet one.
+/// A length that the kernel refuses with EINVAL: no room for a family, or too short for an inet
+/// one.
 struct TooShort {};
 
 struct InetName {
