@@ -22,8 +22,8 @@
 namespace sockhop {
 
 struct Error {
-  // A constructor rather than an aggregate: since C++20 Error(5) would be one too, and then a Result
-  // of an integer could not tell its value from an error.
+  // A constructor rather than an aggregate: since C++20 Error(5) would be one too, and then a
+  // Result of an integer could not tell its value from an error.
   Error() = default;
   Error(int errno_value, const char* failed, std::string more = {})
       : code(errno_value), call(failed), detail(std::move(more)) {}
@@ -50,7 +50,8 @@ inline Error input_error(const char* call, std::string detail) {
   return Error{EINVAL, call, std::move(detail)};
 }
 
-[[noreturn]] void throw_exception_from_error(const Error& error, const boost::source_location& where);
+[[noreturn]] void throw_exception_from_error(const Error& error,
+                                             const boost::source_location& where);
 
 template <class T>
 using Result = boost::system::result<T, Error>;

@@ -33,7 +33,8 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-/// A descriptor that somebody else owns and keeps open for the duration of the call it is passed to.
+/// A descriptor that somebody else owns and keeps open for the duration of the call it is passed
+/// to.
 class FdRef {
  public:
   FdRef(const UniqueFd& owner) : fd_(owner.get()) {}  // NOLINT(google-explicit-constructor)

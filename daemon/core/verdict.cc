@@ -1,147 +1,77 @@
 #include "core/verdict.h"
 
-namespace sockhop::core {
+#include <cstddef>
+#include <iterator>
 
-// No default in either switch: the compiler names a reason that lacks its text.
+namespace sockhop::core {
+namespace {
+
+struct Row {
+  Reason reason;
+  std::string_view name;
+  std::string_view text;
+};
+
+constexpr Row kRows[] = {
+    {Reason::not_ours, "not_ours", "it is no TCP socket of a kind that hops"},
+    {Reason::other_namespace, "other_namespace",
+     "the socket belongs to a nested network namespace"},
+    {Reason::came_with_container, "came_with_container", "the socket came with the container"},
+    {Reason::already_used, "already_used", "the socket is connected, connecting or listening"},
+    {Reason::bound, "bound", "the application chose the source address or port"},
+    {Reason::option_not_carried, "option_not_carried",
+     "the socket has an option that a host socket could not have"},
+    {Reason::signal_owner, "signal_owner", "the socket sends signals to an owner"},
+    {Reason::shared, "shared", "another process holds the socket"},
+    {Reason::too_many_fds, "too_many_fds", "the search for duplicates took too long"},
+    {Reason::epoll_unreadable, "epoll_unreadable",
+     "a registration in an epoll set could not be carried over"},
+    {Reason::loopback, "loopback", "the destination is loopback"},
+    {Reason::unspecified, "unspecified", "the destination is the unspecified address"},
+    {Reason::multicast, "multicast", "the destination is multicast or broadcast"},
+    {Reason::local_address, "local_address", "the destination is the container's own address"},
+    {Reason::on_link, "on_link", "the destination is a neighbour of the container"},
+    {Reason::no_route, "no_route", "the container has no route to the destination"},
+    {Reason::refused_route, "refused_route", "the container's route refuses the destination"},
+    {Reason::not_the_uplink, "not_the_uplink",
+     "the route leaves through a device that is not the uplink"},
+    {Reason::unknown_uplink, "unknown_uplink", "the owner of the tap device is unknown"},
+    {Reason::outbound_fixed, "outbound_fixed",
+     "the uplink was told its outbound address or interface"},
+    {Reason::uplink_maps_it, "uplink_maps_it",
+     "the uplink gives the destination a meaning of its own"},
+    {Reason::filtered, "filtered", "packet filter rules on the way may affect the destination"},
+    {Reason::several_paths, "several_paths", "the route has several paths"},
+    {Reason::encapsulated, "encapsulated", "the route goes through a tunnel or transformation"},
+    {Reason::host_address, "host_address", "the destination is an address of the host"},
+    {Reason::host_no_route, "host_no_route", "the host has no route to the destination"},
+    {Reason::rule, "rule", "an explicit rule says so"},
+    {Reason::switched_off, "switched_off", "sockhop is switched off for the container"},
+    {Reason::landlock, "landlock", "the caller restricted itself by Landlock"},
+    {Reason::over_budget, "over_budget", "the container used up its time for route questions"},
+    {Reason::seen_by_route, "seen_by_route", "the route leaves through the uplink"},
+    {Reason::daemon_error, "daemon_error", "the daemon failed to make or place a host socket"},
+};
+
+constexpr bool each_reason_has_its_row() {
+  std::size_t index = 0;
+  for (const Row& row : kRows) {
+    if (row.reason != static_cast<Reason>(index++)) return false;
+  }
+  return index == static_cast<std::size_t>(Reason::daemon_error) + 1;
+}
+static_assert(each_reason_has_its_row(), "one row per reason, in the order of verdict.h");
+
+}  // namespace
 
 std::string_view describe(Reason reason) {
-  switch (reason) {
-    case Reason::not_ours:
-      return "it is no TCP socket of a kind that hops";
-    case Reason::other_namespace:
-      return "the socket belongs to a nested network namespace";
-    case Reason::came_with_container:
-      return "the socket came with the container";
-    case Reason::already_used:
-      return "the socket is connected, connecting or listening";
-    case Reason::bound:
-      return "the application chose the source address or port";
-    case Reason::option_not_carried:
-      return "the socket has an option that a host socket could not have";
-    case Reason::signal_owner:
-      return "the socket sends signals to an owner";
-    case Reason::shared:
-      return "another process holds the socket";
-    case Reason::too_many_fds:
-      return "the search for duplicates took too long";
-    case Reason::epoll_unreadable:
-      return "a registration in an epoll set could not be carried over";
-    case Reason::loopback:
-      return "the destination is loopback";
-    case Reason::unspecified:
-      return "the destination is the unspecified address";
-    case Reason::multicast:
-      return "the destination is multicast or broadcast";
-    case Reason::local_address:
-      return "the destination is the container's own address";
-    case Reason::on_link:
-      return "the destination is a neighbour of the container";
-    case Reason::no_route:
-      return "the container has no route to the destination";
-    case Reason::refused_route:
-      return "the container's route refuses the destination";
-    case Reason::not_the_uplink:
-      return "the route leaves through a device that is not the uplink";
-    case Reason::unknown_uplink:
-      return "the owner of the tap device is unknown";
-    case Reason::outbound_fixed:
-      return "the uplink was told its outbound address or interface";
-    case Reason::uplink_maps_it:
-      return "the uplink gives the destination a meaning of its own";
-    case Reason::filtered:
-      return "packet filter rules on the way may affect the destination";
-    case Reason::several_paths:
-      return "the route has several paths";
-    case Reason::encapsulated:
-      return "the route goes through a tunnel or transformation";
-    case Reason::host_address:
-      return "the destination is an address of the host";
-    case Reason::host_no_route:
-      return "the host has no route to the destination";
-    case Reason::rule:
-      return "an explicit rule says so";
-    case Reason::switched_off:
-      return "sockhop is switched off for the container";
-    case Reason::landlock:
-      return "the caller restricted itself by Landlock";
-    case Reason::over_budget:
-      return "the container used up its time for route questions";
-    case Reason::seen_by_route:
-      return "the route leaves through the uplink";
-    case Reason::daemon_error:
-      return "the daemon failed to make or place a host socket";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(reason);
+  return index < std::size(kRows) ? kRows[index].text : "unknown";
 }
 
 std::string_view name_of(Reason reason) {
-  switch (reason) {
-    case Reason::not_ours:
-      return "not_ours";
-    case Reason::other_namespace:
-      return "other_namespace";
-    case Reason::came_with_container:
-      return "came_with_container";
-    case Reason::already_used:
-      return "already_used";
-    case Reason::bound:
-      return "bound";
-    case Reason::option_not_carried:
-      return "option_not_carried";
-    case Reason::signal_owner:
-      return "signal_owner";
-    case Reason::shared:
-      return "shared";
-    case Reason::too_many_fds:
-      return "too_many_fds";
-    case Reason::epoll_unreadable:
-      return "epoll_unreadable";
-    case Reason::loopback:
-      return "loopback";
-    case Reason::unspecified:
-      return "unspecified";
-    case Reason::multicast:
-      return "multicast";
-    case Reason::local_address:
-      return "local_address";
-    case Reason::on_link:
-      return "on_link";
-    case Reason::no_route:
-      return "no_route";
-    case Reason::refused_route:
-      return "refused_route";
-    case Reason::not_the_uplink:
-      return "not_the_uplink";
-    case Reason::unknown_uplink:
-      return "unknown_uplink";
-    case Reason::outbound_fixed:
-      return "outbound_fixed";
-    case Reason::uplink_maps_it:
-      return "uplink_maps_it";
-    case Reason::filtered:
-      return "filtered";
-    case Reason::several_paths:
-      return "several_paths";
-    case Reason::encapsulated:
-      return "encapsulated";
-    case Reason::host_address:
-      return "host_address";
-    case Reason::host_no_route:
-      return "host_no_route";
-    case Reason::rule:
-      return "rule";
-    case Reason::switched_off:
-      return "switched_off";
-    case Reason::landlock:
-      return "landlock";
-    case Reason::over_budget:
-      return "over_budget";
-    case Reason::seen_by_route:
-      return "seen_by_route";
-    case Reason::daemon_error:
-      return "daemon_error";
-  }
-  return "unknown";
+  const auto index = static_cast<std::size_t>(reason);
+  return index < std::size(kRows) ? kRows[index].name : "unknown";
 }
 
 }  // namespace sockhop::core

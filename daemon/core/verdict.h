@@ -43,7 +43,7 @@ enum class Reason {
   landlock,
   over_budget,
   seen_by_route,
-  daemon_error,
+  daemon_error,  // stays the last: the texts are counted up to it
 };
 
 /// A short sentence part: "the destination is loopback".
