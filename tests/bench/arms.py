@@ -1,24 +1,33 @@
 """The arms: ways to run the same program, each with the network of its kind.
 
-An arm has `argv(argv)`, the command line that runs a program in it; `program(name)`, where a
-measuring program lies in it; and `published()`, the host port at which the other machine reaches an
-nginx in it. A container is started once and kept; repetitions run in it by the runtime's `exec`.
+An arm has `run(argv)`, which runs a program in it to the end; `program(name)`, where a measuring
+program lies in it; and `published()`, the host port at which the other machine reaches an nginx in
+it. A container is started once and kept; repetitions run in it by its agent.
 """
 
+import inspect
 import os
 import shutil
 
 from harness.container import Container, Network
 from harness.daemon import Daemon
 from harness.isolate import RUN, expose
-from harness.process import HarnessError, as_user, run, start, stop, user_entry, wait_for
+from harness.process import HarnessError, as_user, run, start, user_entry, wait_for
 from harness.rootless import RootlessKit
 
+from bench import agent
+from bench.agent import Agent
 from bench.kits import PastaKit
 from bench.model import ArmUnavailable
 from bench.peer import Peer
 
 PORT_IN_CONTAINER = 80
+OWN_ADDRESS = """
+import socket, struct, sys
+with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5) as connection:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    print(connection.getsockname()[0])
+"""
 OFFSETS = {"host": 0, "rootlesskit": 1, "pasta": 2, "b4ns": 3, "sockhop": 4}
 
 
@@ -48,26 +57,24 @@ class Arm:
 
     def __init__(self, world, name):
         self.world, self.name = world, name
-        self._nginx = None
+        self._serving = False
 
     def program(self, name):
         return f"/opt/bench/{name}"
 
-    def run(self, argv, **options):
-        return run(self.argv(argv), **options)
-
     def published(self):
         port = self.world.host_port(OFFSETS[self.name])
-        if self._nginx is None:
-            self._nginx = self._start_nginx(port)
+        if not self._serving:
+            self._start_nginx(port)
             url = f"http://{self.world.machine.host4}:{port}/"
             wait_for(lambda: self.world.machine.run(["curl", "-sf", "-m", "2", url],
                                                     check=False).returncode == 0,
-                     f"nginx of {self.name} at port {port}", alive=self._nginx)
+                     f"nginx of {self.name} at port {port}")
+            self._serving = True
         return port
 
     def close(self):
-        stop(self._nginx)
+        """Ends what this arm alone stands on; the rest ends with the run's pid namespace."""
 
 
 class HostArm(Arm):
@@ -76,8 +83,9 @@ class HostArm(Arm):
     def __init__(self, world):
         super().__init__(world, "host")
 
-    def argv(self, argv):
-        return as_user(argv)
+    @staticmethod
+    def run(argv, timeout=60):
+        return run(as_user(argv), timeout=timeout)
 
     def program(self, name):
         return f"{self.world.programs}/{name}"
@@ -88,7 +96,7 @@ class HostArm(Arm):
         os.chown(folder, user_entry().pw_uid, user_entry().pw_gid)
         with open(f"{folder}/nginx.conf", "w") as file:
             file.write(nginx_config(f"{self.world.machine.host4}:{port}", folder))
-        return start(self.argv(["nginx", "-e", "/dev/null", "-c", f"{folder}/nginx.conf"]))
+        start(as_user(["nginx", "-e", "/dev/null", "-c", f"{folder}/nginx.conf"]))
 
 
 class ContainerArm(Arm):
@@ -97,13 +105,24 @@ class ContainerArm(Arm):
     def __init__(self, world, name, container):
         super().__init__(world, name)
         self.container = container
+        self.agent = Agent(f"{container.bundle}/rootfs")
+        self.agent.wait()
 
-    def argv(self, argv):
-        return self.container.argv(argv)
+    def run(self, argv, timeout=60):
+        done = self.agent.run(argv, timeout)
+        if done.returncode != 0:
+            raise HarnessError(f"{done.args[0]} in {self.container.name}: exit {done.returncode}\n"
+                               f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done
+
+    def own_address(self):
+        """The address that a connection from here to the other machine says it has."""
+        port = self.world.connect_server()
+        return self.run(["python3", "-c", OWN_ADDRESS, self.world.machine.address4, port]).stdout
 
     def _start_nginx(self, _port):
         self.container.write("/etc/bench-nginx.conf", nginx_config(PORT_IN_CONTAINER, "/tmp"))
-        return self.container.popen(["nginx", "-e", "/dev/null", "-c", "/etc/bench-nginx.conf"])
+        self.agent.start(["nginx", "-e", "/dev/null", "-c", "/etc/bench-nginx.conf"])
 
 
 def network_of(world):
@@ -112,9 +131,20 @@ def network_of(world):
     return kit, world.shared("network", lambda: Network(kit))
 
 
-def bench_container(world, name, edit=None):
+def container_with_agent(world, kit, name, network, edit=lambda config: None):
+    def edit_all(config):
+        config["process"]["args"] = agent.ARGV
+        edit(config)
+
+    container = Container(kit, name, network, mounts=[(world.programs, "/opt/bench")],
+                          edit=edit_all)
+    container.write(agent.SOURCE, inspect.getsource(agent))
+    return container
+
+
+def bench_container(world, name, **options):
     kit, network = network_of(world)
-    return Container(kit, name, network, mounts=[(world.programs, "/opt/bench")], edit=edit)
+    return container_with_agent(world, kit, name, network, **options)
 
 
 class PlainArm(ContainerArm):
@@ -125,10 +155,9 @@ class PlainArm(ContainerArm):
         super().__init__(world, name, container)
 
     def _start_nginx(self, port):
-        nginx = super()._start_nginx(port)
+        super()._start_nginx(port)
         kit, _ = network_of(self.world)
         kit.publish(port, self.container.address, PORT_IN_CONTAINER)
-        return nginx
 
 
 class PastaArm(ContainerArm):
@@ -138,12 +167,10 @@ class PastaArm(ContainerArm):
         if not shutil.which("pasta"):
             raise ArmUnavailable("pasta is not installed (package passt)")
         self.kit = PastaKit(world.host_port(OFFSETS["pasta"]), PORT_IN_CONTAINER)
-        container = Container(self.kit, "bench-pasta", network=None,
-                              mounts=[(world.programs, "/opt/bench")])
+        container = container_with_agent(world, self.kit, "bench-pasta", network=None)
         super().__init__(world, "pasta", container.start())
 
     def close(self):
-        super().close()
         self.container.kill()
         self.kit.close()
 
@@ -158,10 +185,11 @@ class PeerArm(ContainerArm):
         self.peer = Peer(program, world.host_port(OFFSETS["b4ns"]), PORT_IN_CONTAINER)
         container = bench_container(world, "bench-b4ns", edit=self.peer.edit_config)
         super().__init__(world, "b4ns", container.start())
+        if self.own_address().strip() != world.machine.host4:
+            raise HarnessError("bypass4netns did not take the container's connection over")
 
     def close(self):
         # In this order and at once: without a container it logs megabytes a second.
-        super().close()
         self.container.kill()
         self.peer.close()
 
@@ -188,7 +216,6 @@ class SockhopArm(ContainerArm):
             raise HarnessError("connections of the container did not hop: see `sockhop ps`")
 
     def close(self):
-        super().close()
         self.container.kill()
 
 
