@@ -1,0 +1,237 @@
+#include "keeper/containers.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "keeper/convert.h"
+#include "sys/host_endpoint.h"
+#include "sys/netns.h"
+#include "sys/notify_check.h"
+#include "sys/uplink_finder.h"
+
+namespace sockhop::keeper {
+namespace {
+
+std::vector<core::Uplink> find_uplinks(FdRef middle, std::int64_t container_pid) {
+  std::vector<core::Uplink> uplinks;
+  auto look = [&uplinks](FdRef ns) {
+    const auto inode = sys::namespace_inode(ns);
+    if (!inode) return;
+    if (auto found = sys::UplinkFinder().find(*inode)) {
+      uplinks.insert(uplinks.end(), found->begin(), found->end());
+    }
+  };
+  look(middle);
+  if (container_pid > 0) {
+    if (auto own = sys::open_netns_of_process(static_cast<pid_t>(container_pid))) look(*own);
+  }
+  return uplinks;
+}
+
+Result<std::vector<UniqueFd>> bind_all(const std::vector<core::PublishedPort>& ports) {
+  if (ports.size() > Containers::kMaxPorts) {
+    return input_error("register", "at most 240 ports can be published for one container");
+  }
+  std::vector<UniqueFd> endpoints;
+  for (const auto& port : ports) {
+    if (port.protocol != core::Protocol::tcp) {
+      return Error{EOPNOTSUPP, "register",
+                   core::to_string(port) + ": only TCP ports can be published"};
+    }
+    auto endpoint = sys::bind_host_endpoint(port);
+    if (!endpoint) return endpoint.error();
+    endpoints.push_back(std::move(*endpoint));
+  }
+  return endpoints;
+}
+
+SessionLink::OnReply when_done(Containers::OnDone on_done) {
+  return [on_done = std::move(on_done)](const Result<internal::FromSession>& reply) {
+    on_done(reply ? Status() : Status(reply.error()));
+  };
+}
+
+}  // namespace
+
+Containers::Containers(boost::asio::io_context& loop, const sys::RuntimeDir& dir,
+                       core::Config config)
+    : config_(std::move(config)),
+      sessions_(loop, dir,
+                {[this](const auto& id, auto left, bool was_started) {
+                   on_session_end(id, std::move(left), was_started);
+                 },
+                 [this](const auto& id, const auto& status) { on_adopted(id, status); }}) {}
+
+bool Containers::has_process(const core::Namespaces& process) const {
+  const auto& all = sessions_.all();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto& item) { return core::lives_in(process, item.second.mark); });
+}
+
+void Containers::on_arrival(Arrival arrival) {
+  NotifyFd notify;
+  notify.pid = arrival.state.pid;
+  if (notify.pid > 0) {
+    if (const auto container = sys::namespaces_of(static_cast<pid_t>(notify.pid))) {
+      notify.mark = core::mark_of(*container, arrival.runtime);
+    }
+  }
+  notify.uplinks = find_uplinks(arrival.middle, notify.pid);
+  notify.notify = std::move(arrival.notify);
+  notify.middle = std::move(arrival.middle);
+  join(arrival.state.id, std::move(notify));
+}
+
+void Containers::join(const std::string& id, NotifyFd notify) {
+  const auto step = table_.add_notify_fd(id);
+  if (!step) {
+    spdlog::error("container {}: not served: {}", id, to_string(step.error()));
+    return;
+  }
+  if (*step == core::JoinTable::OnNotify::add_to_session) {
+    sessions_.add_notify_fd(id, std::move(notify));
+  } else {
+    start_session(id, std::move(notify));
+  }
+}
+
+void Containers::start_session(const std::string& id, NotifyFd notify) {
+  internal::Start start;
+  start.set_container(id);
+  start.set_pid(notify.pid);
+  const auto& registration = table_.find(id)->registration;
+  if (registration) {
+    for (const auto& port : registration->ports) fill(*start.add_ports(), port);
+  }
+  for (const auto& uplink : notify.uplinks) fill(*start.add_uplinks(), uplink);
+  *start.mutable_policy() = policy_message(id);
+  for (const auto& feature : config_.without) start.add_without(feature);
+  start.set_keeper_notes(to_notes({registration, notify.mark}));
+
+  std::vector<UniqueFd> endpoints;
+  if (auto reserved = endpoints_.extract(id); !reserved.empty()) {
+    endpoints = std::move(reserved.mapped());
+  }
+  const auto started = sessions_.start(std::move(start), std::move(notify), std::move(endpoints));
+  if (started) return;
+  spdlog::error("container {}: no session: {}", id, to_string(started.error()));
+  table_.session_ended(id);
+}
+
+void Containers::on_session_end(const std::string& id, std::list<NotifyFd> left, bool was_started) {
+  table_.session_ended(id);
+  // A session that did not even start would not start the next time either.
+  if (!was_started) return;
+  // A container of the same name may have come while the old one's session was ending.
+  for (auto& notify : left) {
+    if (!sys::has_hung_up(notify.notify)) join(id, std::move(notify));
+  }
+}
+
+void Containers::on_adopted(const std::string& id, const internal::Status& status) {
+  Notes notes = notes_of(status);
+  sessions_.find(id)->mark = notes.mark;
+  table_.adopt_session(id, std::move(notes.registration), status.policy().accelerate());
+}
+
+void Containers::set_config(core::Config config) {
+  config_ = std::move(config);
+  std::vector<std::string> ids;
+  for (const auto& [id, session] : sessions_.all()) ids.push_back(id);
+  for (const auto& id : ids) {
+    push_policy(id, [id](const Status& done) {
+      if (!done) spdlog::warn("container {}: policy not set: {}", id, to_string(done.error()));
+    });
+  }
+}
+
+void Containers::add_registration(const std::string& id, core::Registration registration,
+                                  OnDone on_done) {
+  const auto ports = registration.ports;
+  const auto step =
+      table_.add_registration(id, std::move(registration), std::chrono::steady_clock::now());
+  if (!step) return on_done(step.error());
+  auto endpoints = bind_all(ports);
+  if (!endpoints) {
+    (void)table_.remove_registration(id);
+    return on_done(endpoints.error());
+  }
+  if (*step == core::JoinTable::OnRegister::push_to_session) {
+    push(id, std::move(*endpoints), [this, id, on_done = std::move(on_done)](const Status& done) {
+      if (!done) (void)table_.remove_registration(id);
+      on_done(done);
+    });
+  } else {
+    endpoints_[id] = std::move(*endpoints);
+    on_done({});
+  }
+}
+
+void Containers::remove_registration(const std::string& id, OnDone on_done) {
+  const auto step = table_.remove_registration(id);
+  if (!step) return on_done(step.error());
+  if (*step == core::JoinTable::OnUnregister::reset_session) {
+    push(id, {}, std::move(on_done));
+  } else {
+    endpoints_.erase(id);
+    on_done({});
+  }
+}
+
+void Containers::set_acceleration(const std::string& id, bool on, OnDone on_done) {
+  if (auto set = table_.set_acceleration(id, on); !set) return on_done(set.error());
+  if (!sessions_.find(id)) return on_done({});
+  push_policy(id, std::move(on_done));
+}
+
+void Containers::push(const std::string& id, std::vector<UniqueFd> endpoints, OnDone on_done) {
+  internal::ToSession request;
+  auto& set_ports = *request.mutable_set_ports();
+  if (const auto& registration = table_.find(id)->registration) {
+    for (const auto& port : registration->ports) fill(*set_ports.add_ports(), port);
+  }
+  auto then = [this, id, on_done = std::move(on_done)](const Status& done) {
+    // The session may have ended while it was asked.
+    if (!done || !sessions_.find(id)) return on_done(done);
+    push_policy(id, on_done);
+  };
+  sessions_.ask(id, std::move(request), std::move(endpoints), when_done(std::move(then)));
+}
+
+void Containers::push_policy(const std::string& id, OnDone on_done) {
+  internal::ToSession request;
+  auto& set_policy = *request.mutable_set_policy();
+  *set_policy.mutable_policy() = policy_message(id);
+  set_policy.set_keeper_notes(to_notes({table_.find(id)->registration, sessions_.find(id)->mark}));
+  sessions_.ask(id, std::move(request), {}, when_done(std::move(on_done)));
+}
+
+internal::Policy Containers::policy_message(const std::string& id) const {
+  const auto* entry = table_.find(id);
+  const auto own = entry->registration ? entry->registration->rules : std::vector<core::Rule>();
+  internal::Policy message;
+  fill(message, core::policy_for(config_, own, entry->accelerate));
+  return message;
+}
+
+void Containers::expire(Time now) {
+  sessions_.expire(now);
+  for (const auto& id : table_.take_expired(now)) {
+    endpoints_.erase(id);
+    spdlog::warn(
+        "container {}: no notify fd came within 60 s, its registration is dropped; start "
+        "it with a profile that `sockhop profile apply` made",
+        id);
+  }
+}
+
+std::optional<Containers::Time> Containers::next_deadline() const {
+  const auto of_sessions = sessions_.next_deadline();
+  const auto of_table = table_.next_deadline();
+  if (of_sessions && of_table) return std::min(*of_sessions, *of_table);
+  return of_sessions ? of_sessions : of_table;
+}
+
+}  // namespace sockhop::keeper
