@@ -1,5 +1,6 @@
 """Includes point only to layers on the left; libraries stay where the house allows them."""
 
+import glob
 import re
 
 import common
@@ -88,6 +89,12 @@ def cycles(root, files):
     return found
 
 
+def hides_system_header(path):
+    """daemon/ is an include folder, so daemon/sys/poll.h would answer for <sys/poll.h>."""
+    name = "/".join(path.parts[1:])
+    return any(glob.glob(f"{folder}/{name}") for folder in ("/usr/include", "/usr/include/*-linux-gnu"))
+
+
 def check(root, _arguments):
     found = []
     files = common.sources(root, ("daemon", "hook"))
@@ -96,6 +103,8 @@ def check(root, _arguments):
         if layer not in REACH:
             found.append(common.Violation(path, 1, "no layer lives here"))
             continue
+        if path.suffix == ".h" and hides_system_header(path):
+            found.append(common.Violation(path, 1, "hides the system's header of the same name"))
         for number, quote, target in includes(root, path):
             for text in (order_violation(layer, quote, target), library_violation(layer, target)):
                 if text:

@@ -28,6 +28,7 @@ PLANTED = [
     ("layers", "daemon/core/near.cc", '#include "value.h"\n', "not written as"),
     ("layers", "daemon/main.cc", "int x;\n", "no layer lives here"),
     ("layers", "daemon/core/a.h", '#include "core/a.h"\n', "cycle"),
+    ("layers", "daemon/sys/poll.h", "#pragma once\n", "hides the system's header"),
     ("one_continue", "daemon/engine/second.cc",
      "int x = SECCOMP_USER_NOTIF_FLAG_CONTINUE;\n", "constructs"),
     ("one_continue", "daemon/sys/answer.cc", "// SECCOMP_USER_NOTIF_FLAG_CONTINUE\n", "nobody"),
