@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,14 @@ Case i386(long number, std::array<std::uint64_t, 6> arguments, Outcome expected)
   return {"i386 " + std::to_string(number), {Abi::i386, number, arguments}, expected};
 }
 
-class ProfileFilter : public testing::TestWithParam<const char*> {
+struct Base {
+  std::string name;
+  const char* config;
+};
+// What GoogleTest prints of the parameter.
+void PrintTo(const Base& base, std::ostream* out) { *out << base.name; }
+
+class ProfileFilter : public testing::TestWithParam<Base> {
  protected:
   static std::vector<sock_filter> filter_of(const std::string& config) {
     const auto merged = core::apply_profile(
@@ -76,7 +84,7 @@ class ProfileFilter : public testing::TestWithParam<const char*> {
   static std::vector<long> run(const std::vector<Case>& cases) {
     std::vector<Attempt> attempts;
     for (const Case& each : cases) attempts.push_back(each.attempt);
-    return test::run_filtered(filter_of(GetParam()), attempts);
+    return test::run_filtered(filter_of(GetParam().config), attempts);
   }
 
   static void expect(const std::vector<Case>& cases) {
@@ -227,10 +235,12 @@ TEST_P(ProfileFilter, AnswersIoUringWithEnosys) {
   EXPECT_EQ(results, (std::vector<long>{-ENOSYS, -ENOSYS, -ENOSYS}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Profiles, ProfileFilter, testing::Values(kAllowAll, kAllowList),
-                         [](const auto& param) {
-                           return std::string(param.index == 0 ? "AllowAll" : "AllowList");
-                         });
+std::string name_of(const testing::TestParamInfo<Base>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Profiles, ProfileFilter,
+                         testing::Values(Base{"AllowAll", kAllowAll},
+                                         Base{"AllowList", kAllowList}),
+                         name_of);
 
 using ProfileFilterRefusing = ProfileFilter;
 TEST_P(ProfileFilterRefusing, RefusedCallsStayRefused) {
@@ -254,7 +264,8 @@ constexpr const char* kRefusing =
      "args":[{"index":1,"value":4294967295,"valueTwo":21522,"op":"SCMP_CMP_MASKED_EQ"}]},
     {"names":["bind"],"action":"SCMP_ACT_ERRNO","errnoRet":1,
      "args":[{"index":2,"value":16,"op":"SCMP_CMP_GT"}]}]}}})";
-INSTANTIATE_TEST_SUITE_P(Profiles, ProfileFilterRefusing, testing::Values(kRefusing));
+INSTANTIATE_TEST_SUITE_P(Profiles, ProfileFilterRefusing,
+                         testing::Values(Base{"Refusing", kRefusing}), name_of);
 
 }  // namespace
 }  // namespace sockhop
