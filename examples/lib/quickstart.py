@@ -50,8 +50,7 @@ class Scene:
 
     def __init__(self, lab, build):
         self.lab = lab
-        base = 20000 + 10 * lab.machine.slot
-        self.ports = {name: base + i for i, name in enumerate(ARMS)}
+        self.ports = {name: lab.machine.host_port(i) for i, name in enumerate(ARMS)}
         programs = expose(f"{build}/examples", "examples")
         self.stopwatch = f"{programs}/connect_time"
         serve(lab.machine, [self.stopwatch, "serve", CONNECT_PORT], CONNECT_PORT)
@@ -73,7 +72,8 @@ class Scene:
     def check_by_curl(self):
         url = f"http://{self.lab.machine.address4}:8000/"
         for name, arm in self.arms.items():
-            progress(f"curl {url} in {name}: {arm.run(['curl', '-sS', '-m', '10', url]).stdout.strip()}")
+            answer = arm.run(["curl", "-sS", "-m", "10", url]).stdout.strip()
+            progress(f"curl {url} in {name}: {answer}")
 
     def start_nginx(self, name):
         on_host = name == "host"

@@ -25,7 +25,7 @@ def test_published():
     with Lab() as lab:
         arm = lab.arm("plain")
         http_server(arm, 80, text="hello from the container")
-        port = 20000 + lab.machine.slot
+        port = lab.machine.host_port()
         arm.publish(port, 80)
         url = f"http://{lab.machine.host4}:{port}/"
         assert "from the container" in lab.machine.run(["curl", "-s", "-m", "10", url]).stdout

@@ -20,5 +20,6 @@ set_up() { with_setup_lock set_up_steps "$@" || exit 1; }
 take_away() {
   remove_user
   rm -rf "$SOCKHOP_STATE"
-  say "removed the user $SOCKHOP_USER and $SOCKHOP_STATE; packages are left, and so is the mode of /dev/net/tun"
+  say "removed the user $SOCKHOP_USER and $SOCKHOP_STATE"
+  say "left as they are: the packages and the mode of /dev/net/tun"
 }

@@ -16,9 +16,13 @@ class Daemon:
             raise Skip(f"sockhopd is not built ({bin_dir})")
         self.process = start(as_user([f"{bin_dir}/sockhopd", *options]), self.log)
         try:
-            wait_for(lambda: os.path.exists(self.socket), "sockhopd's socket", alive=self.process)
+            wait_for(self._answers, "sockhopd to answer", alive=self.process)
         except HarnessError as error:
             raise HarnessError(f"{error}\n{tail(self.log)}") from error
+
+    def _answers(self):
+        # The socket file alone may be that of a daemon that was killed.
+        return os.path.exists(self.socket) and self.command("ps", check=False).returncode == 0
 
     def command(self, *args, check=True):
         """`sockhop ARGS...` as the user who runs the daemon."""

@@ -92,8 +92,8 @@ class Lab:
 
     def __init__(self, build_dir=None, ipv6=False, daemon_options=(), uplink="slirp4netns"):
         isolate()
-        build_dir = build_dir or os.environ.get("SOCKHOP_BUILD", "build")
-        self.bin = expose(f"{build_dir}/bin", "bin")
+        self.build_dir = build_dir or os.environ.get("SOCKHOP_BUILD", "build")
+        self.bin = expose(f"{self.build_dir}/bin", "bin")
         self.ipv6, self.daemon_options, self.uplink = ipv6, daemon_options, uplink
         self.machine = Machine()
         self._kit = self._network = self._daemon = None
@@ -113,6 +113,11 @@ class Lab:
     def daemon(self):
         self._daemon = self._daemon or Daemon(self.bin, *self.daemon_options)
         return self._daemon
+
+    def restart_daemon(self):
+        """A new sockhopd in the place of one that ended or was killed."""
+        self.daemon.close()
+        self._daemon = Daemon(self.bin, *self.daemon_options)
 
     def arm(self, name, flavour="own", **options):
         if name == "host":

@@ -64,6 +64,10 @@ class Machine:
         run([*inside, "link", "set", "eth0", "up"])
         run([*inside, "route", "add", "default", "via", self.host4])
 
+    def host_port(self, offset=0):
+        """A TCP port of the host that no other test uses meanwhile; offset below 16."""
+        return 20000 + 16 * self.slot + offset
+
     def argv(self, argv):
         # nsenter, not `ip netns exec`: that one would mount a /sys of its own for nothing.
         return ["nsenter", f"--net=/run/netns/{self.netns}", "--", *argv]

@@ -51,7 +51,7 @@ def stop(process, timeout=5):
 
 
 def wait_for(condition, what, timeout=10.0, alive=None):
-    """Polls until `condition()` is true-ish and returns that; `alive` is a process that must live."""
+    """Polls until `condition()` holds and answers its value; `alive`: a process that must live."""
     end = time.monotonic() + timeout
     while True:
         value = condition()

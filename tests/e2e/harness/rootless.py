@@ -66,8 +66,9 @@ class Pasta:
         self.holder = start(as_user(["unshare", "--user", "--map-root-user", "--map-auto", "--net",
                                      "--mount", "--propagation", "slave", "sleep", "infinity"]))
         self.child = self.holder.pid
-        wait_for(lambda: os.path.basename(os.readlink(f"/proc/{self.child}/exe")) == "sleep",
-                 "the user namespace", alive=self.holder)
+        exe = f"/proc/{self.child}/exe"
+        wait_for(lambda: os.path.basename(os.readlink(exe)) == "sleep", "the user namespace",
+                 alive=self.holder)
         self.process = start(as_user(["pasta", "--config-net", "--foreground", "--tcp-ports", "none",
                                       "--udp-ports", "none", self.child]), self.log)
         try:

@@ -1,4 +1,4 @@
-// 50 requests at once through net/http, each on a connection of its own; with "serve PORT", a server.
+// 50 requests at once through net/http, a connection each; with "serve PORT", a server.
 package main
 
 import (
