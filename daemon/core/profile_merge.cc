@@ -53,6 +53,10 @@ struct Stance {
   Terms permitted;                                // by rules or by the default action
   Terms refused;                                  // by rules
   std::vector<std::pair<std::string, Terms>> by;  // permitting rules that are not the default
+
+  [[nodiscard]] bool too_long() const {
+    return permitted.size() + refused.size() + by.size() > kMaxTerms;
+  }
 };
 
 bool has_name(const SeccompRule& rule, std::string_view name) {
@@ -64,6 +68,7 @@ Stance stance_on(std::string_view name, const std::vector<SeccompRule>& rules,
   Stance out;
   if (is_permitting(default_action)) out.permitted = every_call();
   for (const SeccompRule& rule : rules) {
+    if (out.too_long()) break;
     // The runtimes drop a rule that repeats the default.
     if (!has_name(rule, name) || rule.action == default_action) continue;
     if (!is_permitting(rule.action)) {
@@ -78,6 +83,7 @@ Stance stance_on(std::string_view name, const std::vector<SeccompRule>& rules,
 
 /// permitted and not refused.
 std::optional<Terms> effective(const Stance& stance) {
+  if (stance.too_long()) return std::nullopt;
   const std::optional<Terms> open = complement(stance.refused);
   return open ? intersect(stance.permitted, *open) : std::nullopt;
 }
@@ -85,13 +91,15 @@ std::optional<Terms> effective(const Stance& stance) {
 /// The rules for one watched call; empty when it has to be left alone.
 std::vector<SeccompRule> rules_for(const WatchedCall& call, const Stance& stance) {
   const std::optional<Terms> permitted = effective(stance);
-  const std::optional<Terms> others = complement(call.when);
-  if (!permitted || !others) return {};
+  if (!permitted) return {};
   const std::optional<Terms> notified = intersect(*permitted, call.when);
-  const std::optional<Terms> rest = intersect(*permitted, *others);
-  if (!notified || notified->empty() || !rest) return {};
-
+  if (!notified || notified->empty()) return {};
   std::vector<SeccompRule> out{{{call.name}, std::string(kActionNotify), {}, *notified}};
+  if (stance.by.empty()) return out;  // the default action permits the rest
+
+  const std::optional<Terms> others = complement(call.when);
+  const std::optional<Terms> rest = others ? intersect(*permitted, *others) : std::nullopt;
+  if (!rest) return {};
   for (const auto& [action, when] : stance.by) {
     const std::optional<Terms> still = intersect(when, *rest);
     if (!still) return {};

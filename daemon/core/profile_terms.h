@@ -30,8 +30,8 @@ using Term = std::map<unsigned, Comparison>;
 /// No term at all: no call.
 using Terms = std::vector<Term>;
 
-/// A bound on what a hostile profile can make of one name; beyond it an intersection is nothing.
-inline constexpr std::size_t kMaxTerms = 512;
+/// A bound on what an odd profile can make of one name; beyond it an intersection is nothing.
+inline constexpr std::size_t kMaxTerms = 256;
 
 Comparison masked_equal(std::uint64_t mask, std::uint64_t value);
 

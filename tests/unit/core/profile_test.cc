@@ -157,6 +157,19 @@ TEST(Profile, LeavesAloneWhatRulesCannotSay) {
   EXPECT_EQ(actions_of(applied(section), "sendto"), Actions{"ERRNO+args"});
 }
 
+TEST(Profile, LeavesAloneWhatHasTooManyConditions) {
+  std::string rules;
+  for (int i = 0; i < 5000; ++i) {
+    rules += std::string(rules.empty() ? "" : ",") +
+             R"({"names":["sendto"],"action":"SCMP_ACT_ERRNO","args":[{"index":0,"value":)" +
+             std::to_string(i) + R"(,"op":"SCMP_CMP_EQ"}]})";
+  }
+  const json::object section =
+      applied(R"({"defaultAction":"SCMP_ACT_ALLOW","syscalls":[)" + rules + "]}");
+  EXPECT_EQ(rules_of(section, "sendto").size(), 5000u);
+  EXPECT_EQ(actions_of(section, "connect"), Actions{"NOTIFY"});
+}
+
 TEST(Profile, KeepsLoggingWhereItPermits) {
   const json::object section = applied(
       R"({"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["sendmsg"],"action":"SCMP_ACT_LOG"}]})");
