@@ -130,8 +130,9 @@ def test_off_and_on():
 def test_explain():
     with Lab() as lab:
         arm = lab.arm("sockhop")
-        for destination, verdict in ((f"{lab.machine.address4}:80", "hop"), ("127.0.0.1:80", "stay"),
-                                     ("10.88.0.1:80", "stay")):
+        cases = ((f"{lab.machine.address4}:80", "hop"), ("127.0.0.1:80", "stay"),
+                 ("10.88.0.1:80", "stay"))
+        for destination, verdict in cases:
             said = lab.daemon.command("explain", arm.container.name, destination).stdout
             assert verdict in said, said
 

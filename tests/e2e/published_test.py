@@ -23,7 +23,7 @@ def curl(place, address, port, check=True):
 
 
 def check_http(lab, arm, port, who):
-    """20 requests from the machine, whose own address the server must have seen; then the host's."""
+    """20 requests from the machine, whose own address the server must have seen; then ours."""
     for _ in range(20):
         answer = curl(lab.machine, lab.machine.host4, port).stdout
         assert f"hello from {who} to " in answer and lab.machine.address4 in answer, answer

@@ -69,8 +69,8 @@ class Pasta:
         exe = f"/proc/{self.child}/exe"
         wait_for(lambda: os.path.basename(os.readlink(exe)) == "sleep", "the user namespace",
                  alive=self.holder)
-        self.process = start(as_user(["pasta", "--config-net", "--foreground", "--tcp-ports", "none",
-                                      "--udp-ports", "none", self.child]), self.log)
+        options = ["--config-net", "--foreground", "--tcp-ports", "none", "--udp-ports", "none"]
+        self.process = start(as_user(["pasta", *options, self.child]), self.log)
         try:
             wait_for(self._has_route, "pasta's tap", alive=self.process)
         except Exception as error:
