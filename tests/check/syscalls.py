@@ -14,7 +14,7 @@ UNMISTAKABLE = re.compile(
     r"vfork|clone|execve?|execvp|unshare|setns|dup2|dup3|pipe2|eventfd|timerfd_create|signalfd|"
     r"inotify_init1|pidfd_open|openat|unlink|mkdir|opendir|sched_yield|sigaction|sigprocmask)\s*\(")
 NOT_CALLS = {"strerror", "memcpy", "memset", "memcmp", "getenv", "strlen", "htons", "htonl", "ntohs",
-             "ntohl", "inet_pton", "inet_ntop", "testing", "std",
+             "ntohl", "inet_pton", "inet_ntop", "testing", "std", "mallopt",
              # Questions about ourselves that change nothing and cannot fail.
              "getpid", "gettid", "getuid", "geteuid"}
 EXEMPT = {"daemon/base/unique_fd.cc"}
