@@ -4,7 +4,7 @@ import json
 import os
 
 from .isolate import RUN
-from .process import HarnessError, Skip, as_user, run, runtime_dir, start, stop, tail, wait_for
+from .process import HarnessError, as_user, run, runtime_dir, start, stop, tail, wait_for
 
 
 class Daemon:
@@ -13,7 +13,7 @@ class Daemon:
         self.log = f"{RUN}/sockhopd.log"
         self.socket = f"{runtime_dir()}/sockhop/seccomp.sock"
         if not os.access(f"{bin_dir}/sockhopd", os.X_OK):
-            raise Skip(f"sockhopd is not built ({bin_dir})")
+            raise HarnessError("sockhopd is not built: run tests/run.sh, which builds it")
         self.process = start(as_user([f"{bin_dir}/sockhopd", *options]), self.log)
         try:
             wait_for(self._answers, "sockhopd to answer", alive=self.process)

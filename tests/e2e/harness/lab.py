@@ -119,10 +119,10 @@ class Lab:
         self.daemon.close()
         self._daemon = Daemon(self.bin, *self.daemon_options)
 
-    def arm(self, name, flavour="own", **options):
-        if name == "host":
+    def arm(self, kind, flavour="own", **options):
+        if kind == "host":
             return Host()
-        return {"plain": Plain, "sockhop": Sockhop}[name](self, flavour, **options)
+        return {"plain": Plain, "sockhop": Sockhop}[kind](self, flavour, **options)
 
     def arms(self, *names, flavour="own", **options):
         """Each arm in turn; `options` are the containers'."""
