@@ -45,11 +45,12 @@ configure() {
 }
 
 build_programs() {
-  say "building (the first time takes a few minutes)"
+  local title="building (the first time takes a few minutes)"
   if [ -t 2 ]; then
+    say "$title"
     ninja -C "$build" "$@" >&2 || die "the build failed" # its own line shows how far it is
   else
-    quietly "ninja $*" ninja -C "$build" "$@" || die "the build failed"
+    quietly "$title" ninja -C "$build" "$@" || die "the build failed"
   fi
 }
 
