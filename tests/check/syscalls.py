@@ -16,7 +16,7 @@ UNMISTAKABLE = re.compile(
 NOT_CALLS = {"strerror", "memcpy", "memset", "memcmp", "getenv", "strlen", "htons", "htonl", "ntohs",
              "ntohl", "inet_pton", "inet_ntop", "testing", "std", "mallopt",
              # Questions about ourselves that change nothing and cannot fail.
-             "getpid", "gettid", "getuid", "geteuid"}
+             "getpid", "getppid", "gettid", "getuid", "geteuid"}
 EXEMPT = {"daemon/base/unique_fd.cc"}
 
 
