@@ -27,4 +27,10 @@ Status require_kernel() {
   return {};
 }
 
+std::string kernel_release() {
+  utsname name{};
+  ::uname(&name);
+  return name.release;
+}
+
 }  // namespace sockhop::sys

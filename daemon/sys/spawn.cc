@@ -71,6 +71,8 @@ Result<pid_t> spawn(const Program& program) {
   return pid;
 }
 
+void signal_child(pid_t child, int signal) { ::kill(child, signal); }
+
 std::optional<EndedChild> reap_child() {
   EndedChild ended;
   ended.pid = ::waitpid(-1, &ended.status, WNOHANG);

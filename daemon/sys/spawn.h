@@ -23,6 +23,9 @@ struct Program {
 /// caller and its terminal. The child is to be reaped by reap_child().
 Result<pid_t> spawn(const Program& program);
 
+/// Sends a signal to a child that has not been reaped.
+void signal_child(pid_t child, int signal);
+
 struct EndedChild {
   pid_t pid = 0;
   int status = 0;  // as wait(2) gives it
