@@ -35,7 +35,7 @@ ControlDoor::ControlDoor(boost::asio::io_context& loop, UniqueFd listener, std::
 }
 
 ControlDoor::~ControlDoor() {
-  if (pid_ > 0) ::kill(pid_, SIGTERM);
+  if (pid_ > 0) sys::signal_child(pid_, SIGTERM);
 }
 
 Status ControlDoor::start() {
@@ -116,7 +116,7 @@ void ControlDoor::read() {
   if (!received || received->end || !request.ParseFromString(received->bytes)) {
     // Its end is told by SIGCHLD; a process that talks nonsense is ended.
     channel_watch_.reset();
-    if (pid_ > 0) ::kill(pid_, SIGKILL);
+    if (pid_ > 0) sys::signal_child(pid_, SIGKILL);
     return;
   }
   events_.on_request(request, [this, generation = generation_,
