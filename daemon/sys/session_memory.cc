@@ -18,16 +18,6 @@ struct DirCloser {
   void operator()(DIR* dir) const { ::closedir(dir); }
 };
 
-bool is_named(const SessionMemory& memory, int fd) {
-  for (const KeptFd& kept : memory.kept) {
-    if (kept.kind != Kept::none && kept.fd == fd) return true;
-  }
-  const auto* end = memory.slots.begin() + memory.used_slots;
-  return std::any_of(memory.slots.begin(), end, [fd](const CallSlot& slot) {
-    return slot.stage != CallStage::idle && (slot.host_fd == fd || slot.original_fd == fd);
-  });
-}
-
 }  // namespace
 
 Result<SessionMemory*> map_session_memory() {
@@ -64,6 +54,20 @@ FdRef kept_fd(const SessionMemory& memory, Kept kind, std::uint64_t key) {
     if (kept.kind == kind && kept.key == key) return FdRef::from_number(kept.fd);
   }
   return FdRef::from_number(-1);
+}
+
+bool is_in_slot(const SessionMemory& memory, int fd) {
+  const auto* end = memory.slots.begin() + memory.used_slots;
+  return std::any_of(memory.slots.begin(), end, [fd](const CallSlot& slot) {
+    return slot.stage != CallStage::idle && (slot.host_fd == fd || slot.original_fd == fd);
+  });
+}
+
+bool is_named(const SessionMemory& memory, int fd) {
+  for (const KeptFd& kept : memory.kept) {
+    if (kept.kind != Kept::none && kept.fd == fd) return true;
+  }
+  return is_in_slot(memory, fd);
 }
 
 Status close_unnamed(const SessionMemory& memory) {

@@ -25,7 +25,7 @@ namespace sockhop::sys {
 
 inline constexpr std::size_t kMaxSlots = 1024;
 inline constexpr std::size_t kMaxCarried = 8;  // epoll registrations of one socket
-inline constexpr std::size_t kMaxKept = 512;
+inline constexpr std::size_t kMaxKept = 2048;  // a relayed connection takes six
 inline constexpr std::size_t kMaxUndelivered = 256;
 inline constexpr std::size_t kMaxReasons = 64;
 inline constexpr std::size_t kMaxPorts = 64;
@@ -40,6 +40,7 @@ enum class CallStage : std::uint32_t {
   waiting,     // a blocking caller waits for the connection
   restoring,   // a socket of the container is about to take the place of the host socket
   accepting,   // a blocking caller waits in accept
+  taking,      // an open TCP connection that nobody names was taken out of a queue for this call
   delivering,  // an accepted connection is about to be installed in the caller
   answering,   // the result is known
 };
@@ -63,6 +64,7 @@ struct CallSlot {
   std::int32_t device;        // of the leash
   std::int32_t status_flags;  // O_NONBLOCK | O_ASYNC, as the application set them
   std::int32_t close_on_exec;
+  std::uint32_t hopped;        // to be counted once when the call is answered
   std::uint32_t reason;  // core::Reason that the answer is counted under
   core::Endpoint destination;
   std::uint64_t original_cookie;
@@ -73,6 +75,8 @@ struct CallSlot {
   std::uint32_t duplicate_count;
   std::uint32_t carried_count;
   std::array<CarriedRegistration, kMaxCarried> carried;
+  std::uint64_t name_pointer;    // accept: where the caller wants the peer's name
+  std::uint64_t length_pointer;  // and its length
   std::int64_t deadline;  // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
   std::int64_t value;     // result of the call
   std::int32_t error;     // errno of the call, 0 when it succeeds
@@ -97,6 +101,8 @@ enum class Kept : std::uint32_t {
   middle_netns,
   start,
   endpoint,
+  accepted,  // taken out of a queue, not handed over yet
+  bell,
   relay
 };
 
@@ -118,6 +124,8 @@ struct SessionMemory {
   std::uint32_t undelivered_age;
   std::array<KeptFd, kMaxKept> kept;
   std::int32_t guard_pid;
+  std::uint64_t home_userns;   // st_ino of the keeper's user namespace
+  std::uint64_t start_serial;  // of the request that began the session; 0 once it is answered
   std::uint64_t engine_restarts;
   std::uint64_t hops;
   std::uint64_t calls;
@@ -135,6 +143,11 @@ Result<FdRef> keep_fd(SessionMemory& memory, Kept kind, std::uint64_t key, Uniqu
 void drop_kept(SessionMemory& memory, Kept kind, std::uint64_t key);
 /// -1 in the FdRef when there is none.
 FdRef kept_fd(const SessionMemory& memory, Kept kind, std::uint64_t key);
+
+/// Does the slot of a call that is in work name the descriptor?
+bool is_in_slot(const SessionMemory& memory, int fd);
+/// Does a slot or a kept entry name the descriptor?
+bool is_named(const SessionMemory& memory, int fd);
 
 /// Closes every descriptor from 3 on that nothing in `memory` names: what a dead engine had open.
 Status close_unnamed(const SessionMemory& memory);
