@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sys/runtime_dir.h"
+#include "sys/unix_socket.h"
 
 namespace sockhop::cli {
 namespace {
@@ -23,12 +24,19 @@ Result<Client> Client::open(std::string socket) {
     if (!dir) return dir.error();
     socket = dir->control_socket();
   }
+  // Refused at once when nobody listens; a connection that is lost later is made again, because
+  // sockhop-control may be restarting.
+  if (auto listening = sys::connect_unix(socket, sys::SocketKind::stream); !listening) {
+    return Error{listening.error().code, "sockhopd",
+                 "does not answer at " + socket + "; is it running?"};
+  }
   auto channel = grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials());
   return Client(std::move(socket), v1::ContainerService::NewStub(channel));
 }
 
 void Client::set_deadline(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() + kPatience);
+  context.set_wait_for_ready(true);
 }
 
 ExitStatus Client::report(const grpc::Status& status) const {
