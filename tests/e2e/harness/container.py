@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from .isolate import RUN
-from .process import STATE, HarnessError, run, start, wait_for
+from .process import STATE, HarnessError, run, start, tail, wait_for
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CAPABILITIES = ["CAP_" + name for name in (
@@ -122,13 +122,14 @@ class Container:
         keyring = ["--no-new-keyring"]  # keys are counted per user; parallel tests would run out
         log = f"{self.bundle}/log"
         # Output into a file: the container keeps it open, and a pipe would never end.
-        with open(log, "wb") as out:
-            done = subprocess.run(self._runtime("create", *keyring, "--bundle", self.bundle,
-                                                self.name),
-                                  stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=30)
-        if done.returncode != 0:
-            with open(log) as file:
-                raise HarnessError(f"{self.runtime} create: {file.read()}")
+        creation = start(self._runtime("create", *keyring, "--bundle", self.bundle, self.name), log)
+        try:
+            status = creation.wait(30)
+        except subprocess.TimeoutExpired as error:
+            raise HarnessError(f"{self.runtime} create hangs: nobody serves its notify fd?\n"
+                               f"{tail(log)}") from error
+        if status != 0:
+            raise HarnessError(f"{self.runtime} create: {tail(log)}")
         if self.network is not None:
             self.address = self.network.attach(self.pid())
         run(self._runtime("start", self.name))

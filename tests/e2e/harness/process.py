@@ -22,7 +22,10 @@ def run(argv, check=True, **options):
     """Runs to the end; the answer's stdout and stderr are text. A failure shows both."""
     options.setdefault("timeout", 60)
     options.setdefault("stdin", None if "input" in options else subprocess.DEVNULL)
-    done = subprocess.run([str(a) for a in argv], text=True, capture_output=True, **options)
+    try:
+        done = subprocess.run([str(a) for a in argv], text=True, capture_output=True, **options)
+    except subprocess.TimeoutExpired as error:
+        raise HarnessError(f"{' '.join(map(str, argv))}: not done in {error.timeout} s") from error
     if check and done.returncode != 0:
         raise HarnessError(f"{' '.join(map(str, argv))}: exit {done.returncode}\n"
                            f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
