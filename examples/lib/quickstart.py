@@ -102,7 +102,10 @@ class Scene:
         lines = dict(line.split(":", 1) for line in out.splitlines() if ":" in line)
         if "Socket errors" in lines or "Non-2xx or 3xx responses" in lines:
             raise HarnessError(f"wrk saw errors in {name}:\n{out}")
-        return float(lines["Requests/sec"])
+        rate = float(lines["Requests/sec"])
+        if rate == 0:
+            raise HarnessError(f"no request was answered in {name}:\n{out}")
+        return rate
 
 
 def measure(scene):
