@@ -110,7 +110,10 @@ class Splitter {
   }
 
  private:
-  std::string_view next() { return at_ + 1 < arguments_.size() ? arguments_[++at_] : ""; }
+  std::string_view next() {
+    if (at_ + 1 >= arguments_.size()) return {};
+    return arguments_[++at_];
+  }
 
   void long_option(std::string_view word) {
     const auto equals = word.find('=');
