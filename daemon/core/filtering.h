@@ -13,11 +13,11 @@ namespace sockhop::core {
 
 /// One nf_tables expression, as far as it can have an effect (linux/netfilter/nf_tables.h).
 struct RuleExpression {
-  std::string_view name;                  // "masq", "immediate", "payload"
-  std::optional<std::int32_t> verdict;    // of an immediate: NF_ACCEPT, NFT_JUMP, ...
-  std::optional<std::uint32_t> nat_type;  // of a nat
-  std::string_view target;                // of an xtables target: "MASQUERADE"
-  bool writes = false;                    // sets packet bytes, a mark, or the verdict from a map
+  std::string_view name{};                  // "masq", "immediate", "payload"
+  std::optional<std::int32_t> verdict{};    // of an immediate: NF_ACCEPT, NFT_JUMP, ...
+  std::optional<std::uint32_t> nat_type{};  // of a nat
+  std::string_view target{};                // of an xtables target: "MASQUERADE"
+  bool writes = false;                      // sets packet bytes, a mark, or the verdict from a map
 };
 
 /// Adds up what is seen of a rule set.
