@@ -97,9 +97,12 @@ Outcome ConnectFlow::resume(ActiveCall& call) {
         if (!host) break;
         slot.host_fd = host->release();
       }
+      // The flags may be the application's again: nothing here may wait.
+      (void)sys::set_nonblocking(FdRef::from_number(slot.host_fd), true);
       return start(call);
     }
     case CallStage::waiting:
+      // The wait set went with the engine that made it.
       return woken(call);
     case CallStage::restoring:
       if (cookie != slot.host_cookie) break;

@@ -70,18 +70,19 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   return choose(call, target, std::move(*copy));
 }
 
-core::Verdict ConnectFlow::decide(const Target& target) {
+core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
+                                      const core::SocketFacts& facts) {
   if (shared_.memory.restricted != 0) return core::Stay{Reason::landlock};
-  if (auto early = core::decide_before_route(target.destination, target.facts, shared_.policy)) {
+  if (auto early = core::decide_before_route(destination, facts, shared_.policy)) {
     return *early;
   }
-  Path path = shared_.paths.find(target.destination.address);
+  Path path = shared_.paths.find(destination.address);
   if (const auto* reason = std::get_if<Reason>(&path)) {
-    if (core::rule_forces_hop(target.destination, shared_.policy, *reason)) {
-      path = shared_.paths.find_on_host(target.destination.address);
+    if (core::rule_forces_hop(destination, shared_.policy, *reason)) {
+      path = shared_.paths.find_on_host(destination.address);
     }
   }
-  return core::decide_connect(target.destination, target.facts, shared_.policy, path);
+  return core::decide_connect(destination, facts, shared_.policy, path);
 }
 
 Outcome ConnectFlow::choose(ActiveCall& call, const Target& target, UniqueFd copy) {
@@ -151,6 +152,7 @@ Outcome ConnectFlow::settle(ActiveCall& call) {
     close_fds(slot);
     return back ? stay_inside(Reason::shared) : fail(EBADF);
   }
+  slot.hopped = 1;
   set_stage(slot, CallStage::connecting);
   return start(call);
 }
@@ -186,12 +188,19 @@ Outcome ConnectFlow::woken(ActiveCall& call) {
   const auto host = call.tracee->borrow(slot.fd);
   // Closed under the call: what is left of the attempt went with the last reference.
   if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
-  if (sys::tcp_state(*host) == TcpState::syn_sent) {
-    if (slot.deadline != 0 && sys::monotonic_ns() >= slot.deadline) return fail(EINPROGRESS);
-    (void)shared_.waits.watch(*host, kConnectEvents, call.index);
-    return Waiting{};
-  }
-  return conclude(call, *host);
+  if (sys::tcp_state(*host) != TcpState::syn_sent) return conclude(call, *host);
+  // The one event of a registration is used up.
+  (void)shared_.waits.watch(*host, kConnectEvents, call.index);
+  return Waiting{};
+}
+
+Outcome ConnectFlow::looked_after(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto host = call.tracee->borrow(slot.fd);
+  if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
+  if (sys::tcp_state(*host) != TcpState::syn_sent) return conclude(call, *host);
+  if (slot.deadline != 0 && sys::monotonic_ns() >= slot.deadline) return fail(EINPROGRESS);
+  return Waiting{};
 }
 
 Outcome ConnectFlow::conclude(ActiveCall& call, FdRef host) {

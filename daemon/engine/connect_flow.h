@@ -45,8 +45,12 @@ class ConnectFlow {
   Outcome begin(ActiveCall& call, const core::ConnectCall& asked);
   /// The connection that a blocking caller waits for may have an end.
   Outcome woken(ActiveCall& call);
+  /// The same, without an event: a deadline or a closed descriptor may have come.
+  Outcome looked_after(ActiveCall& call);
   /// A call that an engine left behind; any stage of the list above but idle.
   Outcome resume(ActiveCall& call);
+  /// The verdict alone, as a connect of such a socket would get it.
+  core::Verdict decide_for(const core::Endpoint& destination, const core::SocketFacts& facts);
   /// A host socket is about to be used for something that only a socket of the container may do:
   /// puts one in its place. False: the descriptor is another file by now.
   bool put_inside(ActiveCall& call, std::int32_t number, FdRef host, int family);
@@ -68,7 +72,9 @@ class ConnectFlow {
   Outcome wait(ActiveCall& call, FdRef host);
   Outcome conclude(ActiveCall& call, FdRef host);
   Outcome restore(ActiveCall& call, FdRef host, int error);
-  core::Verdict decide(const Target& target);
+  core::Verdict decide(const Target& target) {
+    return decide_for(target.destination, target.facts);
+  }
   void close_fds(sys::CallSlot& slot);
 
   Shared& shared_;

@@ -31,6 +31,8 @@ class MessageChannel {
   [[nodiscard]] FdRef socket() const { return socket_; }
   [[nodiscard]] bool open() const { return socket_.valid(); }
   void close() { socket_.reset(); }
+  /// Gives the socket away.
+  [[nodiscard]] UniqueFd release() { return std::move(socket_); }
 
  private:
   UniqueFd socket_;

@@ -64,7 +64,7 @@ struct CallSlot {
   std::int32_t device;        // of the leash
   std::int32_t status_flags;  // O_NONBLOCK | O_ASYNC, as the application set them
   std::int32_t close_on_exec;
-  std::uint32_t hopped;        // to be counted once when the call is answered
+  std::uint32_t hopped;  // to be counted once when the call is answered
   std::uint32_t reason;  // core::Reason that the answer is counted under
   core::Endpoint destination;
   std::uint64_t original_cookie;
@@ -77,9 +77,9 @@ struct CallSlot {
   std::array<CarriedRegistration, kMaxCarried> carried;
   std::uint64_t name_pointer;    // accept: where the caller wants the peer's name
   std::uint64_t length_pointer;  // and its length
-  std::int64_t deadline;  // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
-  std::int64_t value;     // result of the call
-  std::int32_t error;     // errno of the call, 0 when it succeeds
+  std::int64_t deadline;         // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
+  std::int64_t value;            // result of the call
+  std::int32_t error;            // errno of the call, 0 when it succeeds
 };
 
 /// A result that its caller could not be told, because a signal came between; the kernel restarts

@@ -1,0 +1,128 @@
+#include "engine/name_calls.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cstring>
+#include <span>
+
+#include "core/sockaddr.h"
+#include "engine/caller_memory.h"
+#include "sys/interface_request.h"
+#include "sys/socket_query.h"
+
+namespace sockhop::engine {
+
+using core::Reason;
+using core::TcpState;
+
+std::variant<NameCalls::Borrowed, Outcome> NameCalls::borrow_host(ActiveCall& call,
+                                                                  std::int32_t fd) {
+  auto copy = call.tracee->borrow(fd);
+  if (!copy) {
+    return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
+  }
+  // The cheapest question first: most sockets are not on the host.
+  if (sys::netns_cookie(*copy) != shared_.cookies.host) return stay_inside(Reason::not_ours);
+  auto facts = sys::query_socket(*copy, shared_.cookies);
+  if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  return Borrowed{std::move(*copy), *facts};
+}
+
+core::Endpoint NameCalls::shown_name(FdRef host, const core::SocketFacts& facts) {
+  core::Endpoint shown = facts.local;
+  shown.scope_id = 0;
+  if (const auto port = core::container_port_of(ports_, facts.local)) shown.port = *port;
+  const auto peer = sys::peer_name(host);
+  if (!peer) return shown;
+  if (const auto source = shared_.paths.container_source(peer->address)) shown.address = *source;
+  return shown;
+}
+
+Outcome NameCalls::on_getsockname(ActiveCall& call, const core::GetsocknameCall& asked) {
+  if (shared_.policy.names_of_host) return stay_inside(Reason::not_ours);
+  auto borrowed = borrow_host(call, asked.fd);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  // A null pointer is EFAULT here, unlike accept (getsockname(2)).
+  if (asked.name == 0 || asked.length_pointer == 0) return fail(EFAULT);
+  const auto bytes = core::make_sockaddr(shown_name(fd, facts), facts.family);
+  const auto written = write_name(call, asked.name, asked.length_pointer, bytes);
+  if (written) return Return{};
+  return written.error().code == ESRCH ? Outcome{Gone{}} : fail(written.error().code);
+}
+
+Outcome NameCalls::on_getsockopt(ActiveCall& call, const core::GetsockoptCall& asked) {
+  auto borrowed = borrow_host(call, asked.fd);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  std::array<std::byte, 4> raw{};
+  if (!call.tracee->read(asked.length_pointer, raw)) return fail(EFAULT);
+  std::int32_t room = 0;
+  std::memcpy(&room, raw.data(), sizeof room);
+  if (room < 0) return fail(EINVAL);
+  // An unbound socket: an empty name, or index 0 (socket(7)).
+  const bool by_index = asked.option == SO_BINDTOIFINDEX;
+  const std::array<std::byte, 4> none{};
+  const std::int32_t length = by_index ? std::min(room, 4) : 0;
+  const auto shown = std::span(none).first(static_cast<std::size_t>(length));
+  if (!shown.empty()) {
+    if (const auto done = write_bytes(call, asked.value, shown); !done)
+      return fail(done.error().code);
+  }
+  std::memcpy(raw.data(), &length, sizeof length);
+  if (const auto done = write_bytes(call, asked.length_pointer, raw); !done) {
+    return done.error().code == ESRCH ? Outcome{Gone{}} : fail(done.error().code);
+  }
+  return Return{};
+}
+
+Outcome NameCalls::on_ioctl(ActiveCall& call, const core::SocketIoctlCall& asked) {
+  auto borrowed = borrow_host(call, asked.fd);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  const std::size_t size = sys::request_size(asked.request);
+  std::array<std::byte, sys::kMaxRequest> room{};
+  const auto bytes = std::span(room).first(size);
+  if (size > 0 && !call.tracee->read(asked.argument, bytes)) return fail(EFAULT);
+  Result<sys::RequestAnswer> answer = Error{};
+  if (sys::asks_the_socket(asked.request)) {
+    answer = sys::ask_socket(fd, asked.request, bytes);
+  } else {
+    const int family = facts.family;
+    container_.run([&] { answer = sys::ask_interfaces(family, asked.request, bytes); });
+  }
+  if (!answer) return fail(answer.error().code);
+  if (size == 0) return Return{answer->value};
+  if (!answer->list.empty()) {
+    if (const auto done = write_bytes(call, answer->list_address, answer->list); !done) {
+      return fail(done.error().code);
+    }
+  }
+  if (const auto done = write_bytes(call, asked.argument, bytes); !done) {
+    return done.error().code == ESRCH ? Outcome{Gone{}} : fail(done.error().code);
+  }
+  return Return{answer->value};
+}
+
+Outcome NameCalls::on_fastopen(ActiveCall& call, const core::FastOpenCall& asked) {
+  auto borrowed = borrow_host(call, asked.fd);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  // __inet_stream_connect: a fast open on a socket that is connecting or connected.
+  if (facts.state == TcpState::syn_sent) return fail(EALREADY);
+  if (facts.state != TcpState::close) return fail(EISCONN);
+  if (!connects_.put_inside(call, asked.fd, fd, facts.family)) return fail(EBADF);
+  return stay_inside(Reason::already_used);
+}
+
+Outcome NameCalls::on_bind(ActiveCall& call, std::int32_t number) {
+  auto borrowed = borrow_host(call, number);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  // A socket with a port of its own, connected or on the way, cannot be bound or listen (bind(2)).
+  if (facts.state != TcpState::close) return fail(EINVAL);
+  if (!connects_.put_inside(call, number, fd, facts.family)) return fail(EBADF);
+  return stay_inside(Reason::already_used);
+}
+
+}  // namespace sockhop::engine

@@ -1,0 +1,154 @@
+#include "session/guard.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <optional>
+#include <thread>
+
+#include "engine/endpoint_key.h"
+#include "session.pb.h"
+#include "session/convert.h"
+#include "sys/engine_process.h"
+#include "sys/file_limit.h"
+#include "sys/message_channel.h"
+#include "sys/netns.h"
+#include "sys/readiness.h"
+
+namespace sockhop::session {
+namespace {
+
+// Fixed by the keeper: its end of the channel, and the socket that a restarted keeper connects to.
+constexpr int kChannel = 3;
+constexpr int kListener = 4;
+constexpr std::chrono::milliseconds kPause{100};
+
+struct Arrived {
+  internal::Start start;
+  std::uint64_t serial = 0;
+  std::vector<UniqueFd> descriptors;
+};
+
+Result<Arrived> receive_start(const sys::MessageChannel& channel) {
+  sys::wait_readable(channel.socket());
+  auto received = channel.receive();
+  if (!received) return received.error();
+  internal::ToSession message;
+  if (received->end || !message.ParseFromString(received->bytes) || !message.has_start()) {
+    return input_error("start", "the keeper sent no Start");
+  }
+  return Arrived{message.start(), message.serial(), std::move(received->descriptors)};
+}
+
+/// A member namespace that is the host's own is no middle.
+Result<std::optional<UniqueFd>> middle_of(UniqueFd netns) {
+  const auto own = sys::open_own_netns();
+  if (!own) return own.error();
+  const auto host = sys::namespace_inode(*own);
+  const auto middle = sys::namespace_inode(netns);
+  if (!host) return host.error();
+  if (!middle) return middle.error();
+  if (*host == *middle) return std::optional<UniqueFd>();
+  return std::optional<UniqueFd>(std::move(netns));
+}
+
+Status keep(sys::SessionMemory& memory, sys::Kept kind, std::uint64_t key, UniqueFd fd) {
+  const auto kept = sys::keep_fd(memory, kind, key, std::move(fd));
+  if (!kept) return kept.error();
+  return {};
+}
+
+Status keep_descriptors(sys::SessionMemory& memory, Arrived& arrived) {
+  auto& fds = arrived.descriptors;
+  const auto ports = static_cast<std::size_t>(arrived.start.ports_size());
+  if (fds.size() != 2 + ports) return input_error("start", "wrong number of descriptors");
+  if (auto done = keep(memory, sys::Kept::notify, 0, std::move(fds[0])); !done) return done;
+  auto container = sys::open_netns_of_process(static_cast<pid_t>(arrived.start.pid()));
+  if (!container) return container.error();
+  auto middle = middle_of(std::move(fds[1]));
+  if (!middle) return middle.error();
+  const auto inside = sys::namespace_inode(*container);
+  if (!inside) return inside.error();
+  if (*middle) {
+    const auto outer = sys::namespace_inode(**middle);
+    if (!outer) return outer.error();
+    const FdRef outermost = **middle;
+    auto userns = sys::open_owner_userns(outermost);
+    if (!userns) return userns.error();
+    // A container that shares the middle namespace has none in between.
+    if (*inside != *outer) {
+      if (auto done = keep(memory, sys::Kept::middle_netns, 0, std::move(**middle)); !done)
+        return done;
+    }
+    if (auto done = sys::enter_user_namespace(*userns); !done) return done;
+  } else {
+    auto userns = sys::open_owner_userns(*container);
+    if (!userns) return userns.error();
+    if (auto done = sys::enter_user_namespace(*userns); !done) return done;
+  }
+  if (auto done = keep(memory, sys::Kept::container_netns, 0, std::move(*container)); !done)
+    return done;
+  for (std::size_t i = 0; i < ports; ++i) {
+    const auto port = port_of(arrived.start.ports(static_cast<int>(i)));
+    if (!port) return port.error();
+    const auto key = engine::endpoint_key(*port);
+    if (auto done = keep(memory, sys::Kept::endpoint, key, std::move(fds[2 + i])); !done)
+      return done;
+  }
+  auto text = sys::bytes_to_fd(arrived.start.SerializeAsString());
+  if (!text) return text.error();
+  return keep(memory, sys::Kept::start, 0, std::move(*text));
+}
+
+void tell_failure(const sys::MessageChannel& channel, std::uint64_t serial, const Error& error) {
+  internal::FromSession message;
+  message.set_serial(serial);
+  message.mutable_failure()->set_code(error.code);
+  message.mutable_failure()->set_text(to_string(error));
+  (void)channel.send(message.SerializeAsString());
+}
+
+}  // namespace
+
+Result<sys::SessionMemory*> prepare() {
+  (void)sys::raise_file_limit();
+  sys::MessageChannel channel{UniqueFd(kChannel)};
+  UniqueFd listener(kListener);
+  auto arrived = receive_start(channel);
+  if (!arrived) return arrived.error();
+  auto memory = sys::map_session_memory();
+  if (!memory) return memory.error();
+  (*memory)->home_userns = sys::own_user_namespace();
+  sys::make_undumpable();
+  if (auto done = keep_descriptors(**memory, *arrived); !done) {
+    tell_failure(channel, arrived->serial, done.error());
+    return done.error();
+  }
+  (*memory)->start_serial = arrived->serial;
+  // The number stays 3: the channel object gives it up to the table.
+  if (auto done = keep(**memory, sys::Kept::channel, 0, channel.release()); !done) {
+    return done.error();
+  }
+  if (auto done = keep(**memory, sys::Kept::channel, 1, std::move(listener)); !done)
+    return done.error();
+  return memory;
+}
+
+int guard(sys::SessionMemory& memory, const std::function<int(sys::SessionMemory&)>& engine) {
+  for (;;) {
+    const auto child = sys::clone_engine([&] { return engine(memory); });
+    if (!child) {
+      spdlog::error("no engine can be started: {}", to_string(child.error()));
+      return 1;
+    }
+    const auto ended = sys::wait_for(*child);
+    if (!ended) return 1;
+    const bool began = memory.start_serial == 0;
+    if (ended->by_itself && (ended->status == 0 || !began)) return ended->status;
+    ++memory.engine_restarts;
+    // One that could not even begin needs something that may come back (memory, descriptors).
+    if (ended->by_itself) std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace sockhop::session
