@@ -11,30 +11,31 @@ namespace {
 
 constexpr int kTries = 8;
 
-Status bind_to(FdRef socket, const core::Endpoint& endpoint, int family) {
+Result<UniqueFd> bind_new(const core::Endpoint& endpoint, int family) {
+  auto socket = make_tcp_socket(family);
+  if (!socket) return socket;
   const auto name = core::make_sockaddr(endpoint, family);
-  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(name.data()),
+  if (::bind(socket->get(), reinterpret_cast<const sockaddr*>(name.data()),
              static_cast<socklen_t>(name.size())) < 0) {
     return errno_error("bind");
   }
-  return {};
+  return socket;
 }
 
 }  // namespace
 
 Result<UniqueFd> make_bell_socket(const core::Address& from, int family) {
-  Error last{EADDRINUSE, "bind"};
   for (int i = 0; i < kTries; ++i) {
-    auto socket = make_tcp_socket(family);
-    if (!socket) return socket;
-    // The kernel chooses a free port; taken again by number, it stays.
-    if (auto bound = bind_to(*socket, {from, 0, 0}, family); !bound) return bound.error();
-    const auto name = local_name(*socket);
+    // The kernel chooses a free port for a socket that goes; the bell takes it by number.
+    auto chosen = bind_new({from, 0, 0}, family);
+    if (!chosen) return chosen.error();
+    const auto name = local_name(*chosen);
     if (!name) return name.error();
-    if (auto free = shut_down_association(*socket); !free) return free.error();
-    if (auto bound = bind_to(*socket, *name, family)) return socket;
+    chosen->reset();
+    auto socket = bind_new(*name, family);
+    if (socket) return socket;
   }
-  return last;
+  return Error{EADDRINUSE, "bind"};
 }
 
 int send_byte(FdRef socket) {
