@@ -46,8 +46,14 @@ std::optional<int> Accepted::leash_of(const HostPort& port, const sys::CallSlot&
 Status Accepted::make_harmless(const Listener& listener, const HostPort& port, sys::CallSlot& slot,
                                FdRef copy) {
   const FdRef fd = FdRef::from_number(slot.host_fd);
-  // One end of a pair already: an engine died between.
-  if (slot.resumed != 0 && sys::netns_cookie(fd) != shared_.cookies.host) return {};
+  if (slot.resumed != 0) {
+    // An engine died between: one end of a pair already, or leashed.
+    if (sys::netns_cookie(fd) != shared_.cookies.host) return {};
+    if (sys::bound_device(fd) != 0) {
+      if (!listener.reports_arrivals) sys::forget_arrival(fd, port.family);
+      return {};
+    }
+  }
   const auto device = port.family == listener.family ? leash_of(port, slot) : std::nullopt;
   auto& counters = shared_.memory.ports[port.row];
   if (!device) {
@@ -55,9 +61,7 @@ Status Accepted::make_harmless(const Listener& listener, const HostPort& port, s
     if (relayed) ++counters.relayed;
     return relayed;
   }
-  const auto bound = sys::bind_to_device(fd, *device);
-  // EPERM: bound before, which only an engine does.
-  if (!bound && bound.error().code != EPERM) return bound;
+  if (auto bound = sys::bind_to_device(fd, *device); !bound) return bound;
   if (!listener.reports_arrivals) sys::forget_arrival(fd, port.family);
   ++counters.injected;
   return {};

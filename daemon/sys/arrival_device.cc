@@ -55,6 +55,13 @@ Result<int> arrival_device(FdRef accepted, int family) {
   return Error{ENODATA, "PKTOPTIONS", {}};
 }
 
+int bound_device(FdRef socket) {
+  int device = 0;
+  socklen_t size = sizeof device;
+  ::getsockopt(socket.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &device, &size);
+  return device;
+}
+
 bool reports_arrivals(FdRef socket, int family) {
   const Names names = names_of(family);
   int value = 0;

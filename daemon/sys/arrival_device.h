@@ -12,6 +12,9 @@ inline constexpr int kLoopbackDevice = 1;
 /// Interface index, from a socket whose listener reports arrivals. ENODATA: it does not.
 Result<int> arrival_device(FdRef accepted, int family);
 
+/// The device that a socket is bound to; 0 when none.
+int bound_device(FdRef socket);
+
 /// The option that reports arrivals, as the application would see it.
 bool reports_arrivals(FdRef socket, int family);
 void forget_arrival(FdRef accepted, int family);
