@@ -58,15 +58,21 @@ Result<Peer> peer_of(FdRef socket) {
   if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERPIDFD, &process, &length) != 0) {
     process = static_cast<int>(::syscall(SYS_pidfd_open, who.pid, 0));
   }
-  Peer peer{who.pid, who.uid, UniqueFd(process)};
-  if (!peer.process) return Error{ESRCH, "peer", "pid " + std::to_string(who.pid) + " has ended"};
-  return peer;
+  return Peer{who.pid, who.uid, UniqueFd(process)};
 }
 
 bool still_there(const Peer& peer) {
+  if (!peer.process) return false;
   // A pidfd is readable when its process has ended (pidfd_open(2)).
   pollfd ended{peer.process.get(), POLLIN, 0};
   return ::poll(&ended, 1, 0) == 0;
+}
+
+Result<UniqueFd> netns_of_peer(FdRef accepted) {
+  const auto theirs = netns_cookie_of_socket(accepted);
+  const auto own = own_netns_cookie();
+  if (theirs && own && *theirs == *own) return open_own_netns();
+  return open_netns_of_socket(accepted);
 }
 
 Result<core::Namespaces> namespaces_of(pid_t pid) {

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 namespace sockhop::sys {
@@ -64,17 +66,40 @@ Result<std::string> read_proc_file(const std::string& path, std::size_t limit) {
   return read_again(file, limit);
 }
 
-Result<std::vector<pid_t>> processes_of_user(uid_t uid) {
+Result<std::vector<pid_t>> all_processes() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc"), &::closedir);
   if (!directory) return errno_error("opendir(/proc)");
   std::vector<pid_t> pids;
   while (const dirent* entry = ::readdir(directory.get())) {
-    const auto pid = as_pid(entry->d_name);
-    if (!pid) continue;
-    const auto owner = real_uid_of(*pid);
-    if (owner && *owner == uid) pids.push_back(*pid);
+    if (const auto pid = as_pid(entry->d_name)) pids.push_back(*pid);
   }
   return pids;
+}
+
+Result<std::vector<pid_t>> processes_of_user(uid_t uid) {
+  auto pids = all_processes();
+  if (!pids) return pids.error();
+  std::erase_if(*pids, [uid](pid_t pid) {
+    const auto owner = real_uid_of(pid);
+    return !owner || *owner != uid;
+  });
+  return pids;
+}
+
+Result<std::vector<pid_t>> nested_pids_of(pid_t pid) {
+  const auto text = read_proc_file(path_of(pid, "status"));
+  if (!text) return text.error();
+  constexpr std::string_view kKey = "\nNSpid:";
+  const auto at = text->find(kKey);
+  if (at == std::string::npos) return Error{EPROTO, "status", "has no NSpid"};
+  std::istringstream line(text->substr(at + kKey.size(), text->find('\n', at + 1) - at));
+  return std::vector<pid_t>(std::istream_iterator<pid_t>(line), {});
+}
+
+bool has_seccomp_filter(pid_t pid) {
+  constexpr int kFilterMode = 2;  // SECCOMP_MODE_FILTER
+  const auto mode = number_in_status<int>(pid, "\nSeccomp:\t");
+  return mode && *mode == kFilterMode;
 }
 
 Result<uid_t> real_uid_of(pid_t pid) { return number_in_status<uid_t>(pid, "\nUid:\t"); }

@@ -21,6 +21,12 @@ Result<std::string> read_again(FdRef file, std::size_t limit = 65536);
 /// is.
 Result<uid_t> real_uid_of(pid_t pid);
 Result<pid_t> parent_of(pid_t pid);
+/// Its pid in each pid namespace that it is in, ours first (NSpid of proc_pid_status(5)).
+Result<std::vector<pid_t>> nested_pids_of(pid_t pid);
+/// Has it a seccomp filter?
+bool has_seccomp_filter(pid_t pid);
+/// Every process.
+Result<std::vector<pid_t>> all_processes();
 /// Processes whose real uid is `uid`.
 Result<std::vector<pid_t>> processes_of_user(uid_t uid);
 /// Arguments of a process; empty for a zombie or kernel thread.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,9 +12,12 @@
 #include <filesystem>
 
 #include "core/sockaddr.h"
+#include "sys/foreign_pid.h"
 #include "sys/host_endpoint.h"
 #include "sys/message_channel.h"
+#include "sys/netns.h"
 #include "sys/peer.h"
+#include "sys/proc_files.h"
 #include "sys/runtime_dir.h"
 #include "sys/spawn.h"
 #include "sys/unix_socket.h"
@@ -87,6 +91,44 @@ TEST(Peer, AnEndedProcessIsNotThere) {
   peer.process = UniqueFd(static_cast<int>(::syscall(434, child, 0)));  // pidfd_open
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(still_there(peer));
+}
+
+TEST(Peer, TheNetworkNamespaceOfAnEndedOneIsKnown) {
+  const std::string path = "/tmp/sockhop-unit-peer-" + std::to_string(::getpid());
+  const auto listener = listen_unix(path, SocketKind::stream);
+  ASSERT_TRUE(listener);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNET) != 0) ::_exit(77);
+    const auto inside = open_own_netns();
+    const auto connection = connect_unix(path, SocketKind::stream);
+    const auto inode = namespace_inode(*inside);
+    ::_exit(connection && ::write(connection->get(), &*inode, sizeof(*inode)) > 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (status == 77 << 8) GTEST_SKIP() << "needs to make a network namespace";
+  const auto accepted = accept_unix(*listener);
+  ASSERT_TRUE(accepted && *accepted);
+  std::uint64_t expected = 0;
+  ASSERT_EQ(::read(accepted->get(), &expected, sizeof(expected)), sizeof(expected));
+  const auto netns = netns_of_peer(*accepted);
+  ASSERT_TRUE(netns);
+  EXPECT_EQ(*namespace_inode(*netns), expected);
+  const auto peer = peer_of(*accepted);
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(peer->uid, ::geteuid());
+  EXPECT_FALSE(still_there(*peer));
+  remove_socket(path);
+}
+
+TEST(ForeignPid, OursIsItself) {
+  const auto own = namespaces_of(::getpid());
+  ASSERT_TRUE(own);
+  EXPECT_EQ(*find_foreign_pid(::getpid(), own->pids.front()), ::getpid());
+  EXPECT_EQ(find_foreign_pid(1, 42).error().code, ESRCH) << "nobody is in such a namespace";
+  EXPECT_EQ(find_foreign_pid(0, std::nullopt).error().code, ESRCH);
+  EXPECT_EQ(nested_pids_of(::getpid())->front(), ::getpid());
 }
 
 class RuntimeDirTest : public testing::Test {
