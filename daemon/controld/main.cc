@@ -17,8 +17,8 @@
 
 #include "control/container_service.h"
 #include "control/keeper_client.h"
-#include "sys/peer.h"
 #include "sys/input_wait.h"
+#include "sys/peer.h"
 
 namespace {
 

@@ -1,18 +1,84 @@
 #include "keeper/containers.h"
 
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "keeper/convert.h"
+#include "keeper/let_run.h"
+#include "sys/foreign_pid.h"
 #include "sys/host_endpoint.h"
 #include "sys/netns.h"
 #include "sys/notify_check.h"
+#include "sys/peer.h"
 #include "sys/uplink_finder.h"
 
 namespace sockhop::keeper {
 namespace {
+
+constexpr int kMaxAttempts = 3;
+
+// A runtime that had ended before it was looked at has told its network namespace only. No
+// container shares the mount namespace of its runtime, and one that shares its pid namespace does
+// not begin one.
+core::ContainerMark mark_of(pid_t container, core::Namespaces runtime) {
+  const auto inside = sys::namespaces_of(container);
+  if (!inside) return {};
+  if (runtime.pids.empty()) {
+    const auto own = sys::namespaces_of(::getpid());
+    if (!own) return {};
+    runtime.mount = own->mount;
+    runtime.pids = sys::begins_pid_namespace(container) ? own->pids : inside->pids;
+  }
+  return core::mark_of(*inside, runtime);
+}
+
+// The namespace between the container and the host; where nobody can tell, there is none.
+UniqueFd middle_of(UniqueFd of_runtime, std::int64_t container) {
+  if (of_runtime) return of_runtime;
+  if (container > 0) {
+    if (auto own = sys::open_netns_of_process(static_cast<pid_t>(container)))
+      return std::move(*own);
+  }
+  auto host = sys::open_own_netns();
+  return host ? std::move(*host) : UniqueFd();
+}
+
+std::int64_t container_pid(const Arrival& arrival) {
+  if (arrival.state.pid <= 0) return 0;
+  std::optional<std::uint64_t> pid_namespace;
+  if (!arrival.runtime.pids.empty()) pid_namespace = arrival.runtime.pids.front();
+  const auto found = sys::find_foreign_pid(arrival.state.pid, pid_namespace);
+  if (found) return *found;
+  spdlog::warn("container {}: {}; it is found by its first call", arrival.state.id,
+               to_string(found.error()));
+  return 0;
+}
+
+void let_calls_run(const std::string& id, const std::list<NotifyFd>& all) {
+  for (const auto& notify : all) {
+    if (sys::has_hung_up(notify.notify)) continue;
+    if (auto started = start_letting_run(id, notify.notify); !started) {
+      spdlog::error("container {}: its calls fail: {}; restart it", id, to_string(started.error()));
+    }
+  }
+}
+
+void give_up(const std::string& id, const std::list<NotifyFd>& notify, const std::string& reason) {
+  spdlog::error(
+      "container {}: not accelerated, no ports published: {}; it goes on as without sockhop. "
+      "Correct that and restart the container",
+      id, reason);
+  let_calls_run(id, notify);
+}
+
+std::list<NotifyFd> list_of(NotifyFd notify) {
+  std::list<NotifyFd> list;
+  list.push_back(std::move(notify));
+  return list;
+}
 
 std::vector<core::Uplink> find_uplinks(FdRef middle, std::int64_t container_pid) {
   std::vector<core::Uplink> uplinks;
@@ -59,8 +125,9 @@ Containers::Containers(boost::asio::io_context& loop, const sys::RuntimeDir& dir
                        core::Config config)
     : config_(std::move(config)),
       sessions_(loop, dir,
-                {[this](const auto& id, auto left, bool was_started) {
-                   on_session_end(id, std::move(left), was_started);
+                {[this](const auto& id, auto end) { on_session_end(id, std::move(end)); },
+                 [](const auto& id, auto notify, const auto& error) {
+                   give_up(id, list_of(std::move(notify)), to_string(error));
                  },
                  [this](const auto& id, const auto& status) { on_adopted(id, status); }}) {}
 
@@ -72,32 +139,52 @@ bool Containers::has_process(const core::Namespaces& process) const {
 
 void Containers::on_arrival(Arrival arrival) {
   NotifyFd notify;
-  notify.pid = arrival.state.pid;
+  notify.pid = container_pid(arrival);
   if (notify.pid > 0) {
-    if (const auto container = sys::namespaces_of(static_cast<pid_t>(notify.pid))) {
-      notify.mark = core::mark_of(*container, arrival.runtime);
-    }
+    notify.mark = mark_of(static_cast<pid_t>(notify.pid), std::move(arrival.runtime));
   }
-  notify.uplinks = find_uplinks(arrival.middle, notify.pid);
+  notify.middle = middle_of(std::move(arrival.middle), notify.pid);
+  notify.uplinks = find_uplinks(notify.middle, notify.pid);
   notify.notify = std::move(arrival.notify);
-  notify.middle = std::move(arrival.middle);
   join(arrival.state.id, std::move(notify));
 }
 
 void Containers::join(const std::string& id, NotifyFd notify) {
   const auto step = table_.add_notify_fd(id);
   if (!step) {
-    spdlog::error("container {}: not served: {}", id, to_string(step.error()));
-    return;
+    return give_up(id, list_of(std::move(notify)), to_string(step.error()));
   }
   if (*step == core::JoinTable::OnNotify::add_to_session) {
     sessions_.add_notify_fd(id, std::move(notify));
   } else {
-    start_session(id, std::move(notify));
+    Belongings belongings{list_of(std::move(notify)), {}};
+    if (auto reserved = endpoints_.extract(id); !reserved.empty()) {
+      belongings.endpoints = std::move(reserved.mapped());
+    }
+    start_session(id, std::move(belongings));
   }
 }
 
-void Containers::start_session(const std::string& id, NotifyFd notify) {
+// They are missing only when the session before this one took them along.
+void Containers::complete(std::vector<UniqueFd>& endpoints, const std::string& id) {
+  const auto& registration = table_.find(id)->registration;
+  const std::size_t wanted = registration ? registration->ports.size() : 0;
+  if (endpoints.size() == wanted) return;
+  endpoints.clear();
+  if (wanted == 0) return;
+  auto bound = bind_all(registration->ports);
+  if (bound) {
+    endpoints = std::move(*bound);
+    return;
+  }
+  spdlog::error("container {}: its ports are not published: {}; register it again", id,
+                to_string(bound.error()));
+  (void)table_.remove_registration(id);
+}
+
+void Containers::start_session(const std::string& id, Belongings belongings) {
+  complete(belongings.endpoints, id);
+  const auto& notify = belongings.notify.front();
   internal::Start start;
   start.set_container(id);
   start.set_pid(notify.pid);
@@ -109,25 +196,20 @@ void Containers::start_session(const std::string& id, NotifyFd notify) {
   *start.mutable_policy() = policy_message(id);
   for (const auto& feature : config_.without) start.add_without(feature);
   start.set_keeper_notes(to_notes({registration, notify.mark}));
-
-  std::vector<UniqueFd> endpoints;
-  if (auto reserved = endpoints_.extract(id); !reserved.empty()) {
-    endpoints = std::move(reserved.mapped());
-  }
-  const auto started = sessions_.start(std::move(start), std::move(notify), std::move(endpoints));
-  if (started) return;
-  spdlog::error("container {}: no session: {}", id, to_string(started.error()));
-  table_.session_ended(id);
+  sessions_.start(std::move(start), std::move(belongings));
 }
 
-void Containers::on_session_end(const std::string& id, std::list<NotifyFd> left, bool was_started) {
-  table_.session_ended(id);
-  // A session that did not even start would not start the next time either.
-  if (!was_started) return;
-  // A container of the same name may have come while the old one's session was ending.
-  for (auto& notify : left) {
-    if (!sys::has_hung_up(notify.notify)) join(id, std::move(notify));
+void Containers::on_session_end(const std::string& id, SessionEnd end) {
+  auto& notify = end.left.notify;
+  std::erase_if(notify, [](const auto& each) { return sys::has_hung_up(each.notify); });
+  const bool again = !end.was_started && !notify.empty();
+  if (again && notify.front().attempts < kMaxAttempts) {
+    return start_session(id, std::move(end.left));
   }
+  table_.session_ended(id);
+  if (again) return give_up(id, notify, end.reason);
+  // A container of the same name may have come while the old one's session was ending.
+  for (auto& each : notify) join(id, std::move(each));
 }
 
 void Containers::on_adopted(const std::string& id, const internal::Status& status) {

@@ -47,8 +47,10 @@ class Containers {
 
  private:
   void join(const std::string& id, NotifyFd notify);
-  void start_session(const std::string& id, NotifyFd notify);
-  void on_session_end(const std::string& id, std::list<NotifyFd> left, bool was_started);
+  void start_session(const std::string& id, Belongings belongings);
+  /// Sees to it that there is a socket for each published port.
+  void complete(std::vector<UniqueFd>& endpoints, const std::string& id);
+  void on_session_end(const std::string& id, SessionEnd end);
   void on_adopted(const std::string& id, const internal::Status& status);
   /// Tells the session of `id` what the table says of it.
   void push(const std::string& id, std::vector<UniqueFd> endpoints, OnDone on_done);

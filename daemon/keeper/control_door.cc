@@ -49,7 +49,8 @@ Status ControlDoor::start() {
   ++generation_;
   channel_ = sys::MessageChannel(std::move(ends->first));
   channel_watch_ = std::make_unique<Watch>(loop_, channel_.socket(), [this] { read(); });
-  accept_watch_ = std::make_unique<Watch>(loop_, listener_, [this] { accept(); });
+  acceptor_ = std::make_unique<Acceptor>(loop_, listener_, "sockhop.sock",
+                                         [this](const UniqueFd& socket) { take_in(socket); });
   started_at_ = std::chrono::steady_clock::now();
   return {};
 }
@@ -71,7 +72,7 @@ bool ControlDoor::child_ended(pid_t pid, const std::string& how) {
   if (pid != pid_) return false;
   spdlog::warn("control ended with {}; starting it again", how);
   pid_ = 0;
-  accept_watch_.reset();
+  acceptor_.reset();
   channel_watch_.reset();
   channel_.close();
   if (std::chrono::steady_clock::now() - started_at_ > kHealthyAfter) pause_ = kFirstPause;
@@ -83,17 +84,14 @@ void ControlDoor::expire(Time now) {
   if (restart_at_ && *restart_at_ <= now) start_or_retry();
 }
 
-void ControlDoor::accept() {
-  const auto connection = sys::accept_unix(listener_);
-  if (!connection || !*connection) return;
-  if (auto admitted = admit(*connection); !admitted) {
+void ControlDoor::take_in(FdRef connection) {
+  if (auto admitted = admit(connection); !admitted) {
     spdlog::warn("sockhop.sock: refused: {}", to_string(admitted.error()));
     return;
   }
   internal::FromKeeper message;
   message.set_connection(true);
-  const FdRef descriptor = *connection;
-  const auto sent = channel_.send(message.SerializeAsString(), std::span(&descriptor, 1));
+  const auto sent = channel_.send(message.SerializeAsString(), std::span(&connection, 1));
   if (!sent) spdlog::warn("sockhop.sock: client not served: {}", to_string(sent.error()));
 }
 

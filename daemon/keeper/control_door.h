@@ -15,6 +15,7 @@
 
 #include "control.pb.h"
 #include "core/admission.h"
+#include "keeper/acceptor.h"
 #include "keeper/watch.h"
 #include "sys/message_channel.h"
 
@@ -46,7 +47,7 @@ class ControlDoor {
   Status start();
   void start_or_retry();
   void retry_later();
-  void accept();
+  void take_in(FdRef connection);
   Status admit(FdRef connection) const;
   void read();
   void reply(std::uint64_t generation, internal::FromKeeper message);
@@ -59,7 +60,7 @@ class ControlDoor {
   std::uint64_t generation_ = 0;  // of the control process: replies to a dead one are dropped
   sys::MessageChannel channel_;
   std::unique_ptr<Watch> channel_watch_;
-  std::unique_ptr<Watch> accept_watch_;  // only while control runs
+  std::unique_ptr<Acceptor> acceptor_;  // only while control runs
   Time started_at_{};
   std::chrono::milliseconds pause_;
   std::optional<Time> restart_at_;

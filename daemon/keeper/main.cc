@@ -4,8 +4,10 @@
 
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "keeper/keeper.h"
+#include "keeper/let_run.h"
 #include "keeper/options.h"
 #include "sys/kernel_probe.h"
 #include "sys/runtime_dir.h"
@@ -34,6 +36,9 @@ int serve(const sockhop::keeper::Options& options) {
 
 int main(int argc, char** argv) {
   try {
+    if (argc == 3 && argv[1] == std::string_view(sockhop::keeper::kLetRun)) {
+      return sockhop::keeper::let_run();
+    }
     spdlog::set_default_logger(spdlog::stderr_logger_st("sockhopd"));
     sockhop::keeper::Options options;
     if (const auto end = sockhop::keeper::parse_command_line(argc, argv, options)) {

@@ -8,7 +8,6 @@
 
 #include "sys/netns.h"
 #include "sys/notify_check.h"
-#include "sys/unix_socket.h"
 
 namespace sockhop::keeper {
 namespace {
@@ -25,15 +24,10 @@ NotifyDoor::NotifyDoor(boost::asio::io_context& loop, UniqueFd listener,
       listener_(std::move(listener)),
       max_connections_(max_connections),
       events_(std::move(events)),
-      watch_(loop, listener_, [this] { accept(); }) {}
+      acceptor_(loop, listener_, "seccomp.sock",
+                [this](UniqueFd socket) { take_in(std::move(socket)); }) {}
 
-void NotifyDoor::accept() {
-  auto socket = sys::accept_unix(listener_);
-  if (!socket) {
-    spdlog::error("seccomp.sock: {}", to_string(socket.error()));
-    return;
-  }
-  if (!*socket) return;
+void NotifyDoor::take_in(UniqueFd socket) {
   if (connections_.size() >= max_connections_) {
     if (!std::exchange(full_, true)) {
       spdlog::error("seccomp.sock: {} connections are open; more are refused", max_connections_);
@@ -41,7 +35,7 @@ void NotifyDoor::accept() {
     return;
   }
   full_ = false;
-  auto connection = admit(std::move(*socket));
+  auto connection = admit(std::move(socket));
   if (!connection) {
     spdlog::warn("seccomp.sock: refused: {}", to_string(connection.error()));
     return;
@@ -51,23 +45,27 @@ void NotifyDoor::accept() {
   kept.watch = std::make_unique<Watch>(loop_, kept.socket, [this, number] { read(number); });
 }
 
-// Looked at once, when it connects: a runtime may be gone when its message is complete.
+// Looked at once, when it connects. `runc create` may have ended by then: its user and its network
+// namespace are still known, by the socket, and must do.
 Result<NotifyDoor::Connection> NotifyDoor::admit(UniqueFd socket) const {
   const auto peer = sys::peer_of(socket);
   if (!peer) return peer.error();
   const std::string who = "pid " + std::to_string(peer->pid);
   if (peer->uid != ::geteuid()) return Error{EPERM, "peer", who + " belongs to another user"};
-  auto runtime = sys::namespaces_of(peer->pid);
-  if (!runtime) return runtime.error();
-  auto middle = sys::open_netns_of_process(peer->pid);
-  if (!middle) return middle.error();
-  if (!sys::still_there(*peer)) return Error{ESRCH, "peer", who + " has ended"};
-  if (!events_.admits(*runtime)) return Error{EPERM, "peer", who + " is a process of a container"};
   Connection connection;
-  connection.socket = std::move(socket);
-  connection.middle = std::move(*middle);
-  connection.runtime = std::move(*runtime);
   connection.pid = peer->pid;
+  core::Namespaces of_socket;
+  if (auto middle = sys::netns_of_peer(socket)) {
+    if (const auto inode = sys::namespace_inode(*middle)) of_socket.network = *inode;
+    connection.middle = std::move(*middle);
+  }
+  connection.socket = std::move(socket);
+  auto of_process = sys::namespaces_of(peer->pid);
+  const bool known = of_process && sys::still_there(*peer);
+  connection.runtime = known ? std::move(*of_process) : of_socket;
+  if (!events_.admits(of_socket) || !events_.admits(connection.runtime)) {
+    return Error{EPERM, "peer", who + " is a process of a container"};
+  }
   return connection;
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/admission.h"
 #include "core/oci_state.h"
+#include "keeper/acceptor.h"
 #include "keeper/watch.h"
 #include "sys/peer.h"
 #include "sys/scm_rights.h"
@@ -20,8 +21,10 @@ namespace sockhop::keeper {
 struct Arrival {
   core::OciState state;
   UniqueFd notify;
-  UniqueFd middle;           // the network namespace of the process that connected
-  core::Namespaces runtime;  // of that process
+  /// The network namespace of the process that connected; empty when the kernel does not show it.
+  UniqueFd middle;
+  /// Of that process; only `network` is filled in when it had ended.
+  core::Namespaces runtime;
 };
 
 /// Serves many connections at once: each may bring its state in any split, or nothing for hours
@@ -49,7 +52,7 @@ class NotifyDoor {
     std::unique_ptr<Watch> watch;
   };
 
-  void accept();
+  void take_in(UniqueFd socket);
   Result<Connection> admit(UniqueFd socket) const;
   void read(std::uint64_t number);
   /// True when the connection is done with.
@@ -63,7 +66,7 @@ class NotifyDoor {
   std::map<std::uint64_t, Connection> connections_;
   std::uint64_t last_number_ = 0;
   bool full_ = false;  // said once per time that the door is full
-  Watch watch_;
+  Acceptor acceptor_;
 };
 
 }  // namespace sockhop::keeper

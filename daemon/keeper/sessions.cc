@@ -53,54 +53,95 @@ std::unique_ptr<SessionLink> Sessions::make_link(const std::string& path,
                           [this, path] { gone(path); }});
 }
 
-Status Sessions::start(internal::Start start, NotifyFd notify, std::vector<UniqueFd> endpoints) {
+void Sessions::start(internal::Start start, Belongings belongings) {
   const std::string id = start.container();
   const std::size_t room = sizeof(sockaddr_un::sun_path) - 1 - dir_.sessions().size() - 1;
   const std::string path = dir_.session_socket(core::session_file_name(id, room));
+  for (auto& notify : belongings.notify) ++notify.attempts;
   auto spawned = spawn_session(id, path);
-  if (!spawned) return spawned.error();
-
+  if (!spawned) {
+    return events_.on_end(id, {std::move(belongings), false, to_string(spawned.error())});
+  }
   Session& session = sessions_[id];
+  session.number = ++last_number_;
   session.socket_path = path;
   session.pid = spawned->pid;
-  session.mark = notify.mark;
+  session.mark = belongings.notify.front().mark;
   session.link = make_link(path, std::move(spawned->channel));
   ids_[path] = id;
-  const auto kept = session.unconfirmed.insert(session.unconfirmed.end(), std::move(notify));
+  auto further = std::move(belongings.notify);
+  session.unconfirmed.notify.splice(session.unconfirmed.notify.end(), further, further.begin());
+  session.unconfirmed.endpoints = std::move(belongings.endpoints);
+  send_start(id, std::move(start));
+  for (auto& notify : further) add_notify_fd(id, std::move(notify));
+}
+
+void Sessions::send_start(const std::string& id, internal::Start start) {
+  Session& session = sessions_.at(id);
+  const auto kept = session.unconfirmed.notify.begin();
   std::vector<FdRef> descriptors{kept->notify, kept->middle};
-  for (const auto& endpoint : endpoints) descriptors.emplace_back(endpoint);
+  for (const auto& endpoint : session.unconfirmed.endpoints) descriptors.emplace_back(endpoint);
   internal::ToSession request;
   *request.mutable_start() = std::move(start);
   session.link->ask(std::move(request), descriptors,
                     [this, id, kept](const Result<internal::FromSession>& reply) {
-                      if (reply) sessions_.at(id).started = true;
-                      confirm(id, kept, reply);
+                      start_answered(id, kept, reply);
                     });
-  return {};
+}
+
+void Sessions::start_answered(const std::string& id, std::list<NotifyFd>::iterator notify,
+                              const Result<internal::FromSession>& reply) {
+  Session& session = sessions_.at(id);
+  if (reply) {
+    session.started = true;
+    session.unconfirmed.endpoints.clear();
+    session.unconfirmed.notify.erase(notify);
+    return;
+  }
+  // EPIPE: gone() has it already.
+  if (reply.error().code == EPIPE) return;
+  if (reply.error().code == ETIMEDOUT) {
+    // Merely slow: it has all in its queue, and a second owner would keep its ports bound.
+    session.unconfirmed.endpoints.clear();
+    spdlog::warn("container {}: its session is slow to start", id);
+    return;
+  }
+  session.refusal = to_string(reply.error());
+  // Later: this may be called while the request is being sent.
+  boost::asio::post(loop_, [this, id, number = session.number] { end_refused(id, number); });
+}
+
+void Sessions::end_refused(const std::string& id, std::uint64_t number) {
+  if (const auto* session = find(id); session && session->number == number) {
+    gone(std::string(session->socket_path));
+  }
 }
 
 void Sessions::add_notify_fd(const std::string& id, NotifyFd notify) {
   Session& session = sessions_.at(id);
-  const auto kept = session.unconfirmed.insert(session.unconfirmed.end(), std::move(notify));
+  auto& all = session.unconfirmed.notify;
+  const auto kept = all.insert(all.end(), std::move(notify));
   const std::vector<FdRef> descriptors{kept->notify};
   internal::ToSession request;
   request.mutable_add_notify()->set_pid(kept->pid);
-  session.link->ask(
-      std::move(request), descriptors,
-      [this, id, kept](const Result<internal::FromSession>& reply) { confirm(id, kept, reply); });
+  session.link->ask(std::move(request), descriptors,
+                    [this, id, kept](const Result<internal::FromSession>& reply) {
+                      notify_answered(id, kept, reply);
+                    });
 }
 
-void Sessions::confirm(const std::string& id, std::list<NotifyFd>::iterator notify,
-                       const Result<internal::FromSession>& reply) {
-  if (reply) {
-    sessions_.at(id).unconfirmed.erase(notify);
+void Sessions::notify_answered(const std::string& id, std::list<NotifyFd>::iterator notify,
+                               const Result<internal::FromSession>& reply) {
+  // EPIPE: gone() hands the descriptor to the next session. A session that is merely slow has it in
+  // its queue.
+  if (!reply && reply.error().code == EPIPE) return;
+  if (!reply && reply.error().code == ETIMEDOUT) {
+    spdlog::warn("container {}: its session is slow to take a notify fd", id);
     return;
   }
-  // EPIPE: gone() hands the descriptor to the next session. A session that is merely slow has it in
-  // its queue, and keeps it when this copy goes.
-  if (reply.error().code == EPIPE) return;
-  spdlog::warn("container {}: notify fd not confirmed: {}", id, to_string(reply.error()));
-  if (reply.error().code != ETIMEDOUT) sessions_.at(id).unconfirmed.erase(notify);
+  NotifyFd answered = std::move(*notify);
+  sessions_.at(id).unconfirmed.notify.erase(notify);
+  if (!reply) events_.on_refused(id, std::move(answered), reply.error());
 }
 
 void Sessions::ask(const std::string& id, internal::ToSession request,
@@ -132,7 +173,7 @@ void Sessions::gone(const std::string& path) {
   const std::string& id = known.mapped();
   sessions_.at(id).link->abandon();
   Session session = std::move(sessions_.extract(id).mapped());
-  if (!session.ended) {
+  if (session.started && !session.ended) {
     spdlog::error(
         "container {}: its session died; calls of the container that were notified to it "
         "fail from now on, restart the container",
@@ -140,7 +181,8 @@ void Sessions::gone(const std::string& path) {
   }
   sys::remove_socket(path);
   retire(std::move(session.link));
-  events_.on_end(id, std::move(session.unconfirmed), session.started);
+  if (session.refusal.empty()) session.refusal = "its session ended before it answered";
+  events_.on_end(id, {std::move(session.unconfirmed), session.started, session.refusal});
 }
 
 void Sessions::retire(std::unique_ptr<SessionLink> link) {
@@ -180,6 +222,7 @@ void Sessions::introduce(const std::string& path, const internal::Status& status
   Session& session = sessions_[id];
   session.link = std::move(stranger.mapped());
   session.socket_path = path;
+  session.number = ++last_number_;
   session.started = true;
   ids_[path] = id;
   events_.on_adopted(id, status);

@@ -27,31 +27,51 @@ struct NotifyFd {
   std::int64_t pid = 0;  // of the container's init; 0 when unknown
   core::ContainerMark mark;
   std::vector<core::Uplink> uplinks;
+  int attempts = 0;  // sessions that were started for it
+};
+
+/// What a session gets, or has left when it ends.
+struct Belongings {
+  std::list<NotifyFd> notify;
+  std::vector<UniqueFd> endpoints;  // bound sockets of its published ports, in their order
+};
+
+/// How a session ended. What it had not taken over goes to the next one.
+struct SessionEnd {
+  Belongings left;
+  bool was_started = false;
+  std::string reason;  // why it was not
 };
 
 struct Session {
   std::unique_ptr<SessionLink> link;
   std::string socket_path;
-  pid_t pid = 0;  // 0 when an earlier keeper started it
+  pid_t pid = 0;             // 0 when an earlier keeper started it
+  std::uint64_t number = 0;  // never given twice
   core::ContainerMark mark;
   bool started = false;  // it has answered Start
   bool ended = false;    // it has said that its container is gone
   /// Sent, but not yet confirmed: if the session ends meanwhile, the next one gets them.
-  std::list<NotifyFd> unconfirmed;
+  Belongings unconfirmed;
+  std::string refusal;  // of Start
 };
 
 class Sessions {
  public:
   struct Events {
-    /// The session is gone and forgotten; what it had not taken over is handed back.
-    std::function<void(const std::string& id, std::list<NotifyFd> left, bool was_started)> on_end;
+    /// The session is gone and forgotten, or could not be started at all.
+    std::function<void(const std::string& id, SessionEnd end)> on_end;
+    /// A running session does not take a notify fd.
+    std::function<void(const std::string& id, NotifyFd notify, const Error& error)> on_refused;
     std::function<void(const std::string& id, const internal::Status& status)> on_adopted;
   };
 
   Sessions(boost::asio::io_context& loop, sys::RuntimeDir dir, Events events);
 
-  /// Spawns a session and sends it Start; `endpoints` are the bound sockets of start.ports().
-  Status start(internal::Start start, NotifyFd notify, std::vector<UniqueFd> endpoints);
+  /// Spawns a session and sends it Start with the first notify fd and the bound sockets of
+  /// start.ports(); further notify fds follow. What fails is told by on_end, perhaps within this
+  /// call. Precondition: at least one notify fd.
+  void start(internal::Start start, Belongings belongings);
   /// Precondition for this and the next: find(id).
   void add_notify_fd(const std::string& id, NotifyFd notify);
   void ask(const std::string& id, internal::ToSession request, std::vector<UniqueFd> endpoints,
@@ -75,8 +95,12 @@ class Sessions {
   void adopt(const std::string& path);
   void heard(const std::string& path, const internal::FromSession& message);
   void introduce(const std::string& path, const internal::Status& status);
-  void confirm(const std::string& id, std::list<NotifyFd>::iterator notify,
-               const Result<internal::FromSession>& reply);
+  void send_start(const std::string& id, internal::Start start);
+  void start_answered(const std::string& id, std::list<NotifyFd>::iterator notify,
+                      const Result<internal::FromSession>& reply);
+  void notify_answered(const std::string& id, std::list<NotifyFd>::iterator notify,
+                       const Result<internal::FromSession>& reply);
+  void end_refused(const std::string& id, std::uint64_t number);
   void gone(const std::string& path);
   /// Destroys a link once its own callback, which may be the caller, has returned.
   void retire(std::unique_ptr<SessionLink> link);
@@ -85,6 +109,7 @@ class Sessions {
   sys::RuntimeDir dir_;
   Events events_;
   std::map<std::string, Session> sessions_;
+  std::uint64_t last_number_ = 0;
   /// Which session is behind a socket path. A link tells its path, because it is made before the
   /// session of an earlier keeper has said who it is.
   std::map<std::string, std::string> ids_;

@@ -9,7 +9,8 @@ namespace sockhop::sys {
 /// out to end the program (see end_on_signal).
 bool sleep_until_readable(FdRef descriptor);
 
-/// From now on SIGTERM and SIGINT make sleep_until_readable() answer false instead of ending the process.
+/// From now on SIGTERM and SIGINT make sleep_until_readable() answer false instead of ending the
+/// process.
 void end_on_signal();
 
 }  // namespace sockhop::sys

@@ -41,6 +41,7 @@ void start(Session& session, const internal::Start& start, std::vector<UniqueFd>
   session.status.set_container(start.container());
   *session.status.mutable_policy() = start.policy();
   session.status.set_keeper_notes(start.keeper_notes());
+  session.status.set_engine_pid(start.pid());  // for tests to see
   session.notify_fds.push_back(std::move(descriptors.at(0)));
   set_ports(session, start.ports(), descriptors, 2);
 }

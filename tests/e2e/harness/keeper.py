@@ -20,29 +20,51 @@ from .process import Skip, run, start, stop, tail, wait_for
 PROGRAMS = os.path.join(os.path.dirname(__file__), "..", "programs")
 
 
+def pid_of_child(pid, depth):
+    """The descendant `depth` levels below, each the only child of its parent."""
+    for _ in range(depth):
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            pid = int(file.read())
+    return pid
+
+
 class FakeContainer:
     """A process with a notify fd; `world.container()` also plays the runtime that brings it."""
 
-    def __init__(self, name, own_namespaces=False):
+    def __init__(self, name, own_namespaces=False, pid_namespace=False):
         self.name = name
         here, there = socket.socketpair()
         words = [sys.executable, f"{PROGRAMS}/notified.py", str(there.fileno())]
         if own_namespaces:
             words = ["unshare", "--net", "--mount", *words]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, pass_fds=[there.fileno()])
+        if pid_namespace:
+            # A shell stays its first process; the container is another one of it.
+            words = ["unshare", "--pid", "--fork", "--kill-child", "sh", "-c", '"$@"; exit $?',
+                     "sh", *words]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, pass_fds=[there.fileno()])
         there.close()
         here.settimeout(20)
-        _, descriptors, _, _ = socket.recv_fds(here, 1, 1)
+        said, descriptors, _, _ = socket.recv_fds(here, 16, 1)
         here.close()
         self.notify = descriptors[0]
+        self.inner_pid = int(said)  # as the container itself sees it
+        self.pid = pid_of_child(self.process.pid, 2) if pid_namespace else self.process.pid
 
-    def state(self, **extra):
+    def call(self):
+        """Makes a call that is notified; its errno, or 0."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+    def state(self, pid=None, **extra):
         """The OCI container process state that a runtime sends."""
+        pid = pid or self.pid
         return json.dumps({
-            "ociVersion": "1.0.2-dev", "fds": ["seccompFd"], "pid": self.process.pid,
+            "ociVersion": "1.0.2-dev", "fds": ["seccompFd"], "pid": pid,
             "metadata": "", "state": {
                 "ociVersion": "1.0.2-dev", "id": self.name, "status": "creating",
-                "pid": self.process.pid, "bundle": "/", **extra}}).encode()
+                "pid": pid, "bundle": "/", **extra}}).encode()
 
     def forget_notify_fd(self):
         if self.notify is not None:
@@ -130,6 +152,15 @@ class KeeperWorld:
         with self.connect() as connection:
             socket.send_fds(connection, [container.state(**extra)], [container.notify])
         container.forget_notify_fd()
+
+    def replace_session(self, script):
+        """`script` takes the place of sockhop-session."""
+        path = f"{self.dir}/bin/sockhop-session"
+        if os.path.exists(path):
+            os.unlink(path)
+        with open(path, "w") as file:
+            file.write(f"#!/bin/sh\n{script}")
+        os.chmod(path, 0o755)
 
     def container(self, name, own_namespaces=False):
         container = FakeContainer(name, own_namespaces)

@@ -1,6 +1,7 @@
 """A process under a seccomp filter that notifies getsid(2); stands for a container.
 
 Sends its notify fd over the socket whose number is argv[1], then lives until its standard input ends.
+Each line there is answered on standard output by the errno of a notified call (0: it went well).
 """
 
 import array
@@ -31,7 +32,8 @@ notify = libc.syscall(SYS_SECCOMP, SET_MODE_FILTER, NEW_LISTENER, descriptor)
 if notify < 0:
     sys.exit(f"seccomp: {os.strerror(ctypes.get_errno())}")
 channel = socket.socket(fileno=int(sys.argv[1]))
-channel.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [notify]))])
+channel.sendmsg([str(os.getpid()).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [notify]))])
 channel.close()
 os.close(notify)
-sys.stdin.read()
+for _ in sys.stdin:
+    print(ctypes.get_errno() if libc.syscall(SYS_GETSID, 0) < 0 else 0, flush=True)
