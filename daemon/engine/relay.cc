@@ -53,8 +53,13 @@ void Relay::adopt() {
   for (const std::uint64_t id : ids) {
     next_ = std::max(next_, id + 1);
     const int host = sys::kept_fd(memory_, sys::Kept::relay, key_of(id, kHost)).get();
-    // The host's side is written last, and the slot gives it away after that.
-    if (host < 0 || sys::is_in_slot(memory_, host)) {
+    const auto parts =
+        std::count_if(memory_.kept.begin(), memory_.kept.end(), [id](const sys::KeptFd& kept) {
+          return kept.kind == sys::Kept::relay && kept.key / kStride == id;
+        });
+    // The host's side is written last, and the slot gives it away after that. Parts are missing too
+    // when the engine died while it closed a connection that had ended.
+    if (parts != kDownIn + 1 || sys::is_in_slot(memory_, host)) {
       drop(id, host);
       continue;
     }

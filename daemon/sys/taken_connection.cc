@@ -29,6 +29,29 @@ bool is_connection(FdRef fd) {
          ::getsockopt(fd.get(), SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM;
 }
 
+/// A call for which nothing was taken waits like any other, so that what is taken for the next one
+/// is not looked for under its name.
+void let_wait(SessionMemory& memory) {
+  for (std::size_t i = 0; i < memory.used_slots; ++i) {
+    CallSlot& slot = memory.slots[i];
+    if (slot.stage == CallStage::taking && slot.host_fd < 0) slot.stage = CallStage::accepting;
+  }
+}
+
+Status find_for(SessionMemory& memory, CallSlot& slot) {
+  const std::unique_ptr<DIR, DirCloser> dir(::opendir("/proc/self/fd"));
+  if (!dir) return errno_error("opendir", "/proc/self/fd");
+  while (const dirent* entry = ::readdir(dir.get())) {
+    const std::string_view name(entry->d_name);
+    int fd = -1;
+    if (std::from_chars(name.data(), name.data() + name.size(), fd).ec != std::errc{}) continue;
+    if (fd <= 2 || is_named(memory, fd) || !is_connection(FdRef::from_number(fd))) continue;
+    slot.host_fd = fd;
+    return {};
+  }
+  return {};
+}
+
 }  // namespace
 
 Status find_taken_connection(SessionMemory& memory) {
@@ -37,17 +60,9 @@ Status find_taken_connection(SessionMemory& memory) {
     return one.stage == CallStage::taking && one.host_fd < 0;
   });
   if (slot == end) return {};
-  const std::unique_ptr<DIR, DirCloser> dir(::opendir("/proc/self/fd"));
-  if (!dir) return errno_error("opendir", "/proc/self/fd");
-  while (const dirent* entry = ::readdir(dir.get())) {
-    const std::string_view name(entry->d_name);
-    int fd = -1;
-    if (std::from_chars(name.data(), name.data() + name.size(), fd).ec != std::errc{}) continue;
-    if (fd <= 2 || is_named(memory, fd) || !is_connection(FdRef::from_number(fd))) continue;
-    slot->host_fd = fd;
-    return {};
-  }
-  return {};
+  const auto found = find_for(memory, *slot);
+  let_wait(memory);
+  return found;
 }
 
 }  // namespace sockhop::sys
