@@ -25,15 +25,16 @@ class ProcessTable {
 
   /// The numbers of the caller's epoll sets; ETIME when finding them takes too long.
   Result<std::vector<std::int32_t>> epoll_sets(std::int32_t thread, sys::Tracee& tracee);
-  /// `set` is no epoll set of the caller any more.
-  void forget_set(sys::Tracee& tracee, std::int32_t set);
+  /// What was told of the caller is not true any more: it is scanned again.
+  void forget(sys::Tracee& tracee);
   /// The caller is about to make a set.
   void epoll_created(sys::Tracee& tracee);
 
  private:
   struct Process {
     std::vector<std::int32_t> sets;
-    bool scanned = false;
+    std::int64_t scanned_at = 0;  // CLOCK_MONOTONIC ns
+    std::int64_t created_at;      // when a set may have been made last
   };
   Process* known(sys::Tracee& tracee);
   Result<std::uint64_t> leader_of(sys::Tracee& tracee);

@@ -1,6 +1,7 @@
 #include "engine/references.h"
 
 #include <algorithm>
+#include <span>
 
 #include "sys/fd_facts.h"
 #include "sys/socket_query.h"
@@ -9,8 +10,16 @@ namespace sockhop::engine {
 namespace {
 
 constexpr std::int64_t kScanBudget = 5'000'000;
+// Rare, and without an answer the socket could not be put back.
+constexpr std::int64_t kHolderBudget = 50'000'000;
 
 bool add_registration(sys::CallSlot& slot, std::int32_t set, const core::EpollRegistration& one) {
+  // Noted before, by an engine that died.
+  const std::span noted = std::span(slot.carried).first(slot.carried_count);
+  if (std::any_of(noted.begin(), noted.end(),
+                  [&](const auto& it) { return it.set == set && it.number == one.number; })) {
+    return true;
+  }
   if (slot.carried_count >= sys::kMaxCarried) return false;
   slot.carried[slot.carried_count++] = {set, one.number, one.events, one.data};
   return true;
@@ -19,12 +28,24 @@ bool add_registration(sys::CallSlot& slot, std::int32_t set, const core::EpollRe
 }  // namespace
 
 Status References::note_registrations(ActiveCall& call, FdRef file, std::int32_t number) {
+  auto stale = note_known(call, file, number);
+  if (!stale) return stale.error();
+  if (!*stale) return {};
+  // A set may have moved to another number (dup2).
+  processes_.forget(*call.tracee);
+  stale = note_known(call, file, number);
+  if (!stale) return stale.error();
+  return {};
+}
+
+Result<bool> References::note_known(ActiveCall& call, FdRef file, std::int32_t number) {
   const std::int32_t thread = call.notification.thread;
   const auto sets = processes_.epoll_sets(thread, *call.tracee);
   if (!sets) return sets.error();
+  bool stale = false;
   for (const std::int32_t set : *sets) {
     const auto watched = sys::watched_by(thread, set, file, number);
-    if (watched == sys::EpollWatch::no_such_set) processes_.forget_set(*call.tracee, set);
+    stale = stale || watched == sys::EpollWatch::no_such_set;
     if (watched != sys::EpollWatch::yes) continue;
     const auto info = sys::read_fdinfo(thread, set);
     if (!info) return info.error();
@@ -34,7 +55,7 @@ Status References::note_registrations(ActiveCall& call, FdRef file, std::int32_t
       return Error{E2BIG, "epoll registrations", {}};
     }
   }
-  return {};
+  return stale;
 }
 
 void References::carry(ActiveCall& call, FdRef from, FdRef to, std::uint32_t first) {
@@ -56,15 +77,16 @@ bool References::move_duplicates(ActiveCall& call, std::uint64_t inode) {
     const std::uint32_t first = call.slot.carried_count;
     if (!file || !note_registrations(call, *file, number)) return false;
     const bool cloexec = sys::closes_on_exec(call.notification.thread, number);
-    if (!call.notify.install(call.notification.id, host, &number, cloexec)) return false;
+    // Before the change: the next engine would not find it any more.
     call.slot.duplicates[call.slot.duplicate_count++] = number;
+    if (!call.notify.install(call.notification.id, host, &number, cloexec)) return false;
     carry(call, *file, host, first);
   }
   return true;
 }
 
 bool References::fetch_from_other_process(ActiveCall& call, std::uint64_t inode) {
-  auto found = sys::fetch_socket_from_others(call.notification.thread, inode, kScanBudget);
+  auto found = sys::fetch_socket_from_others(call.notification.thread, inode, kHolderBudget);
   if (!found) return false;
   call.slot.original_fd = found->release();
   return true;
@@ -75,15 +97,20 @@ void References::forget_last() {
   if (auto fresh = sys::LastReference::open()) last_ = std::move(*fresh);
 }
 
+void References::follow(ActiveCall& call) {
+  const FdRef host = FdRef::from_number(call.slot.host_fd);
+  carry(call, FdRef::from_number(call.slot.original_fd), host);
+}
+
 References::Settled References::settle(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
-  const FdRef host = FdRef::from_number(slot.host_fd);
-  const std::uint64_t inode = sys::inode_of(FdRef::from_number(slot.original_fd));
-  carry(call, FdRef::from_number(slot.original_fd), host);
+  const std::uint64_t inode = slot.original_inode;
+  const bool watched = slot.original_fd >= 0;
+  follow(call);
   UniqueFd(std::exchange(slot.original_fd, -1)).reset();
-  if (!last_.gone()) {
+  if (!watched || !last_.gone()) {
     const bool moved = move_duplicates(call, inode);
-    const bool elsewhere = !last_.gone() && fetch_from_other_process(call, inode);
+    const bool elsewhere = (!watched || !last_.gone()) && fetch_from_other_process(call, inode);
     forget_last();
     if (elsewhere) return Settled::shared;
     if (!moved) {
@@ -102,9 +129,13 @@ References::Settled References::settle(ActiveCall& call) {
 bool References::replace(ActiveCall& call, FdRef socket, std::uint64_t expected) {
   sys::CallSlot& slot = call.slot;
   const std::int32_t thread = call.notification.thread;
+  const std::uint64_t wanted = sys::socket_cookie(socket);
   const auto put = [&](std::int32_t number) {
     const auto there = call.tracee->borrow(number);
-    if (!there || sys::socket_cookie(*there) != expected) return false;
+    if (!there) return false;
+    const std::uint64_t cookie = sys::socket_cookie(*there);
+    if (cookie == wanted) return true;
+    if (cookie != expected) return false;
     const bool cloexec = sys::closes_on_exec(thread, number);
     return call.notify.install(call.notification.id, socket, &number, cloexec).has_value();
   };

@@ -25,6 +25,9 @@ class References {
   /// To be called before the host socket is installed.
   Status watch_last(FdRef original) { return last_.watch(original); }
 
+  /// Registrations alone: all that can be done once the caller is gone.
+  void follow(ActiveCall& call);
+
   /// The install did not happen: the watched file stays where it is.
   void forget_last();
 
@@ -33,15 +36,18 @@ class References {
     shared,   // another holder cannot be given it; slot.original_fd is open again
   };
   /// After the install: closes slot.original_fd, looks for other references and moves them and all
-  /// registrations to the host socket slot.host_fd.
+  /// registrations to the host socket slot.host_fd. Without an original_fd (a dead engine closed
+  /// it) every process is looked at.
   Settled settle(ActiveCall& call);
 
   /// Puts `socket` over every number of the caller that the slot names, with its registrations.
-  /// `expected`: cookie of the socket that must still be there. False: the caller's descriptor is
-  /// another file by now.
+  /// `expected`: cookie of the socket that must still be there, if not `socket` already. False: the
+  /// caller's descriptor is another file by now.
   bool replace(ActiveCall& call, FdRef socket, std::uint64_t expected);
 
  private:
+  /// Of the sets that are known; true when one of them is none any more.
+  Result<bool> note_known(ActiveCall& call, FdRef file, std::int32_t number);
   bool move_duplicates(ActiveCall& call, std::uint64_t inode);
   bool fetch_from_other_process(ActiveCall& call, std::uint64_t inode);
   /// Registers `to` where the slot says, in place of `from` (none when its number is negative).
