@@ -1,4 +1,5 @@
 // A host socket of ours is connected again: what the kernel would say, or a new decision.
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include <utility>
@@ -14,6 +15,16 @@ using core::Reason;
 using core::TcpState;
 using sys::CallStage;
 using sys::ConnectStage;
+
+namespace {
+
+/// 0 when there is no socket. The copy is closed: it would be a reference of ours.
+std::uint64_t cookie_at(ActiveCall& call, std::int32_t number) {
+  const auto there = call.tracee->borrow(number);
+  return there ? sys::socket_cookie(*there) : 0;
+}
+
+}  // namespace
 
 Outcome ConnectFlow::again(ActiveCall& call, const Target& target, UniqueFd host) {
   if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
@@ -31,12 +42,15 @@ Outcome ConnectFlow::again(ActiveCall& call, const Target& target, UniqueFd host
     }
     return wait(call, host);
   }
+  const bool asked_before = std::exchange(slot.asked, 1) != 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const auto outcome = sys::take_connect_result(host);
   switch (outcome.stage) {
     case ConnectStage::done:
       return Return{};
     case ConnectStage::already:
-      return fail(EISCONN);
+      // It may be a dead engine that was told.
+      return asked_before ? Outcome{Return{}} : fail(EISCONN);
     case ConnectStage::in_progress:
       return fail(EALREADY);
     case ConnectStage::unconnected:
@@ -79,8 +93,7 @@ Outcome ConnectFlow::disconnect(ActiveCall& call, const Target& target, FdRef ho
 
 Outcome ConnectFlow::resume(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
-  const auto there = call.tracee->borrow(slot.fd);
-  const std::uint64_t cookie = there ? sys::socket_cookie(*there) : 0;
+  const std::uint64_t cookie = cookie_at(call, slot.fd);
   switch (slot.stage) {
     case CallStage::prepared:
       if (cookie == slot.original_cookie) return install(call);
@@ -88,31 +101,94 @@ Outcome ConnectFlow::resume(ActiveCall& call) {
       slot.stage = CallStage::installed;
       [[fallthrough]];
     case CallStage::installed:
+      if (cookie != slot.host_cookie && cookie != slot.original_cookie) break;
+      return resume_installed(call);
+    case CallStage::connecting:
       if (cookie != slot.host_cookie) break;
-      return settle(call);
-    case CallStage::connecting: {
-      if (cookie != slot.host_cookie) break;
-      if (slot.host_fd < 0) {
-        auto host = call.tracee->borrow(slot.fd);
-        if (!host) break;
-        slot.host_fd = host->release();
-      }
-      // The flags may be the application's again: nothing here may wait.
-      (void)sys::set_nonblocking(FdRef::from_number(slot.host_fd), true);
-      return start(call);
-    }
+      return start_over(call);
     case CallStage::waiting:
       // The wait set went with the engine that made it.
       return woken(call);
     case CallStage::restoring:
-      if (cookie != slot.host_cookie) break;
-      return restore(call, *there, slot.error);
+      return resume_restoring(call);
     default:
       break;
   }
-  const int error = slot.stage == CallStage::restoring && slot.error != 0 ? slot.error : EBADF;
   close_fds(slot);
-  return fail(error);
+  return fail(EBADF);
+}
+
+Outcome ConnectFlow::resume_restoring(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto there = call.tracee->borrow(slot.fd);
+  const std::uint64_t cookie = there ? sys::socket_cookie(*there) : 0;
+  if (there && cookie == slot.host_cookie) return restore(call, *there, slot.error);
+  if (there && cookie == slot.fresh_cookie) {
+    (void)shared_.references.replace(call, *there, slot.host_cookie);
+    slot.host_cookie = slot.fresh_cookie;
+  }
+  close_fds(slot);
+  return fail(slot.error != 0 ? slot.error : EBADF);
+}
+
+Outcome ConnectFlow::resume_installed(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  if (cookie_at(call, slot.fd) == slot.original_cookie) {
+    // It is shared, and was being put back.
+    if (const auto there = call.tracee->borrow(slot.fd)) {
+      (void)shared_.references.replace(call, *there, slot.host_cookie);
+    }
+    close_fds(slot);
+    return stay_inside(Reason::shared);
+  }
+  // The set that knew of the original went with the engine that made it.
+  if (slot.original_fd >= 0) {
+    (void)shared_.references.watch_last(FdRef::from_number(slot.original_fd));
+  }
+  return settle(call);
+}
+
+Outcome ConnectFlow::start_over(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  if (slot.host_fd < 0) {
+    auto host = call.tracee->borrow(slot.fd);
+    if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
+    slot.host_fd = host->release();
+  }
+  // The flags may be the application's again: nothing here may wait.
+  (void)sys::set_nonblocking(FdRef::from_number(slot.host_fd), true);
+  return start(call);
+}
+
+void ConnectFlow::abandon(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const auto there = call.tracee->borrow(slot.fd);
+  if (!there || sys::socket_cookie(*there) != slot.host_cookie) return;
+  Return result{slot.value, slot.error};
+  switch (slot.stage) {
+    case CallStage::prepared:
+    case CallStage::installed:
+      shared_.references.follow(call);
+      [[fallthrough]];
+    case CallStage::connecting:
+      (void)sys::set_status_flags(*there, slot.status_flags);
+      if (sys::tcp_state(*there) != TcpState::syn_sent) return;
+      if ((slot.status_flags & O_NONBLOCK) == 0) return;  // it waits for the same attempt again
+      result = {-1, EINPROGRESS};
+      break;
+    case CallStage::answering:
+      // Told or not: nobody can know. What failed shows again by itself.
+      if (result.error != 0 && result.error != EINPROGRESS) return;
+      break;
+    default:
+      return;
+  }
+  keep_undelivered(shared_.memory, {.cookie = slot.host_cookie,
+                                    .caller = call.tracee->identity(),
+                                    .value = result.value,
+                                    .error = result.error,
+                                    .age = 0,
+                                    .connection = 0});
 }
 
 }  // namespace sockhop::engine

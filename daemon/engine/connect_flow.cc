@@ -33,6 +33,12 @@ void set_stage(sys::CallSlot& slot, CallStage stage) {
   slot.stage = stage;
 }
 
+/// The copy that is looked at is closed here: one that lives on would be a reference of ours.
+bool names_socket(ActiveCall& call, std::int32_t number, std::uint64_t cookie) {
+  const auto there = call.tracee->borrow(number);
+  return there && sys::socket_cookie(*there) == cookie;
+}
+
 }  // namespace
 
 Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
@@ -114,6 +120,7 @@ Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop
   slot.reason = static_cast<std::uint32_t>(verdict.reason);
   slot.destination = target.destination;
   slot.original_cookie = target.facts.cookie;
+  slot.original_inode = sys::inode_of(copy);
   slot.host_cookie = sys::socket_cookie(*host);
   slot.host_fd = host->release();
   slot.original_fd = copy.release();
@@ -126,8 +133,7 @@ Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop
 
 Outcome ConnectFlow::install(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
-  const auto there = call.tracee->borrow(slot.fd);
-  const bool same = there && sys::socket_cookie(*there) == slot.original_cookie;
+  const bool same = names_socket(call, slot.fd, slot.original_cookie);
   if (!same || !shared_.references.watch_last(FdRef::from_number(slot.original_fd))) {
     close_fds(slot);
     return same ? stay_inside(Reason::daemon_error) : fail(EBADF);
@@ -204,15 +210,20 @@ Outcome ConnectFlow::looked_after(ActiveCall& call) {
 }
 
 Outcome ConnectFlow::conclude(ActiveCall& call, FdRef host) {
+  const bool asked_before = std::exchange(call.slot.asked, 1) != 0;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   const auto outcome = sys::take_connect_result(host);
   switch (outcome.stage) {
     case ConnectStage::done:
     case ConnectStage::already:  // another thread that waited for it was told first
       return Return{};
     case ConnectStage::in_progress:
+      call.slot.asked = 0;
       return wait(call, host);
-    case ConnectStage::unconnected:  // dissolved by another thread
-      return fail(ECONNABORTED);
+    case ConnectStage::unconnected:
+      // An engine died with the errno in its hands: only another attempt can tell it again.
+      if (asked_before) return start_over(call);
+      return fail(ECONNABORTED);  // dissolved by another thread
     case ConnectStage::failed:
       break;
   }
@@ -227,8 +238,9 @@ Outcome ConnectFlow::restore(ActiveCall& call, FdRef host, int error) {
   auto fresh = shared_.sockets.inside(slot.family, host);
   if (fresh) {
     (void)sys::set_status_flags(*fresh, slot.status_flags);
+    slot.fresh_cookie = sys::socket_cookie(*fresh);
     if (shared_.references.replace(call, *fresh, slot.host_cookie)) {
-      slot.host_cookie = sys::socket_cookie(*fresh);
+      slot.host_cookie = slot.fresh_cookie;
     }
   }
   close_fds(slot);

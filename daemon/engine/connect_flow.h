@@ -49,6 +49,9 @@ class ConnectFlow {
   Outcome looked_after(ActiveCall& call);
   /// A call that an engine left behind; any stage of the list above but idle.
   Outcome resume(ActiveCall& call);
+  /// A call that an engine left behind, whose caller was interrupted: the call that the kernel
+  /// restarts must find a socket with all that the application gave it.
+  void abandon(ActiveCall& call);
   /// The verdict alone, as a connect of such a socket would get it.
   core::Verdict decide_for(const core::Endpoint& destination, const core::SocketFacts& facts);
   /// A host socket is about to be used for something that only a socket of the container may do:
@@ -71,6 +74,9 @@ class ConnectFlow {
   Outcome start(ActiveCall& call);
   Outcome wait(ActiveCall& call, FdRef host);
   Outcome conclude(ActiveCall& call, FdRef host);
+  Outcome start_over(ActiveCall& call);
+  Outcome resume_installed(ActiveCall& call);
+  Outcome resume_restoring(ActiveCall& call);
   Outcome restore(ActiveCall& call, FdRef host, int error);
   core::Verdict decide(const Target& target) {
     return decide_for(target.destination, target.facts);

@@ -13,8 +13,8 @@ namespace {
 using core::Reason;
 using sys::CallStage;
 
-// An engine that dies three times with the same call would do so for ever.
-constexpr std::uint32_t kMaxResumes = 3;
+// Engines that die so often with the same call would do so for ever; a start takes 1 ms.
+constexpr std::uint32_t kMaxResumes = 16;
 
 bool waits(CallStage stage) { return stage == CallStage::waiting || stage == CallStage::accepting; }
 
@@ -26,9 +26,30 @@ bool is_accept_stage(CallStage stage) {
 void clear(sys::CallSlot& slot) {
   slot.stage = CallStage::idle;
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  // The id goes before the rest: half of a slot must not be taken for a call.
+  slot.room = {};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   slot = sys::CallSlot{};
   slot.host_fd = -1;
   slot.original_fd = -1;
+}
+
+/// The call begins once more; the notification itself stays in its room.
+void forget_progress(sys::CallSlot& slot) {
+  slot.stage = CallStage::idle;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  // Numbers that a dead engine wrote before the stage named them are closed, or another file's.
+  slot.host_fd = -1;
+  slot.original_fd = -1;
+  slot.duplicate_count = 0;
+  slot.carried_count = 0;
+  slot.hopped = 0;
+  slot.original_cookie = 0;
+  slot.host_cookie = 0;
+  slot.fresh_cookie = 0;
+  slot.deadline = 0;
+  slot.value = 0;
+  slot.error = 0;
 }
 
 }  // namespace
@@ -178,14 +199,34 @@ Outcome Dispatcher::step_sweep(ActiveCall& call) {
 }
 
 Outcome Dispatcher::step_resume(ActiveCall& call) {
-  // A connection that was taken for a caller who is gone goes to the next one.
-  if (!call.still_waiting())
-    return is_accept_stage(call.slot.stage) ? parts_.listeners.resume(call) : Gone{};
-  if (++call.slot.resumed > kMaxResumes) return stay_inside(Reason::daemon_error);
-  if (call.slot.stage == CallStage::idle) return dispatch(call);
-  if (call.slot.stage == CallStage::answering) return Return{call.slot.value, call.slot.error};
-  return is_accept_stage(call.slot.stage) ? parts_.listeners.resume(call)
-                                          : parts_.connects.resume(call);
+  sys::CallSlot& slot = call.slot;
+  if (!call.still_waiting()) {
+    // A connection that was taken for a caller who is gone goes to the next one.
+    if (is_accept_stage(slot.stage)) return parts_.listeners.resume(call);
+    parts_.connects.abandon(call);
+    return Gone{};
+  }
+  // A call that only waits is not what the engine died of.
+  if (!waits(slot.stage) && ++slot.resumed > kMaxResumes) return give_up(call);
+  if (slot.stage == CallStage::answering) return Return{slot.value, slot.error};
+  if (is_accept_stage(slot.stage)) return parts_.listeners.resume(call);
+  if (slot.stage == CallStage::restoring && slot.error == 0) {
+    // The socket of the container was wanted for the call itself, which has not been made yet.
+    (void)parts_.connects.resume(call);
+    forget_progress(slot);
+    return dispatch(call);
+  }
+  if (slot.stage != CallStage::idle) return parts_.connects.resume(call);
+  forget_progress(slot);
+  return dispatch(call);
+}
+
+Outcome Dispatcher::give_up(ActiveCall& call) {
+  if (call.slot.stage == CallStage::idle) return stay_inside(Reason::daemon_error);
+  if (!is_accept_stage(call.slot.stage)) return fail(ECONNABORTED);
+  // Run by the kernel it could get a bell for a connection.
+  parts_.listeners.abandon(call.slot);
+  return fail(ECONNABORTED);
 }
 
 void Dispatcher::resume_all() {
@@ -238,6 +279,7 @@ void Dispatcher::count(const ActiveCall& call, const Outcome& outcome) {
 
 void Dispatcher::finish(ActiveCall& call, const Outcome& outcome) {
   if (std::holds_alternative<Waiting>(outcome)) {
+    call.slot.resumed = 0;
     ++waiting_;
     return;
   }

@@ -52,6 +52,7 @@ class Dispatcher {
   Outcome on_accept(ActiveCall& call, const core::AcceptCall& asked);
   void work(std::uint64_t index, Outcome (Dispatcher::*step)(ActiveCall&));
   Outcome step_resume(ActiveCall& call);
+  Outcome give_up(ActiveCall& call);
   Outcome step_wake(ActiveCall& call);
   Outcome step_sweep(ActiveCall& call);
   void finish(ActiveCall& call, const Outcome& outcome);

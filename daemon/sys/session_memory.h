@@ -59,6 +59,7 @@ struct CallSlot {
   CallStage stage;
   std::int32_t notify_fd;     // number in the guard's table
   std::uint32_t resumed;      // engines that died with this call
+  std::uint32_t asked;        // the result of the connection may have been taken already
   std::int32_t fd;            // the caller's number
   std::int32_t family;        // of the socket
   std::int32_t device;        // of the leash
@@ -68,7 +69,9 @@ struct CallSlot {
   std::uint32_t reason;  // core::Reason that the answer is counted under
   core::Endpoint destination;
   std::uint64_t original_cookie;
+  std::uint64_t original_inode;
   std::uint64_t host_cookie;
+  std::uint64_t fresh_cookie;                        // of the socket that restores
   std::int32_t host_fd;                              // -1 when none
   std::int32_t original_fd;                          // -1 when none
   std::array<std::int32_t, kMaxCarried> duplicates;  // other numbers of the caller that hop too
