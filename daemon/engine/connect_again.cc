@@ -37,6 +37,7 @@ Outcome ConnectFlow::again(ActiveCall& call, const Target& target, UniqueFd host
   slot.host_cookie = target.facts.cookie;
   if (target.facts.state == TcpState::syn_sent) {
     if (target.facts.nonblocking) return fail(EALREADY);
+    slot.timeout_error = EALREADY;
     if (const auto timeout = sys::timeout_of(host, SO_SNDTIMEO)) {
       slot.deadline = sys::monotonic_ns() + *timeout;
     }
@@ -84,11 +85,11 @@ Outcome ConnectFlow::anew(ActiveCall& call, const Target& target, UniqueFd host)
   return hop(call, as_inside, *hop_verdict, std::move(*fresh));
 }
 
-Outcome ConnectFlow::disconnect(ActiveCall& call, const Target& target, FdRef host) {
-  // Other holders see the connection end, as they would; the caller goes on with a socket of its
-  // own.
+Outcome ConnectFlow::disconnect(FdRef host) {
+  // The socket keeps what a socket shows after that (ECONNRESET); the next connect, bind or listen
+  // puts one of the container in its place.
   if (auto done = sys::shut_down_association(host); !done) return fail(done.error().code);
-  return put_inside(call, target.fd, host, target.facts.family) ? Outcome{Return{}} : fail(EBADF);
+  return Return{};
 }
 
 Outcome ConnectFlow::resume(ActiveCall& call) {

@@ -58,7 +58,7 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   const bool on_host = facts->side == core::Side::host;
   Target target{.destination = {}, .facts = *facts, .fd = asked.fd};
   if (std::holds_alternative<core::Disconnect>(parsed)) {
-    return on_host ? disconnect(call, target, *copy) : stay_inside(Reason::not_ours);
+    return on_host ? disconnect(*copy) : stay_inside(Reason::not_ours);
   }
   const auto* inet = std::get_if<core::InetName>(&parsed);
   if (on_host) {
@@ -121,6 +121,7 @@ Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop
   slot.destination = target.destination;
   slot.original_cookie = target.facts.cookie;
   slot.original_inode = sys::inode_of(copy);
+  slot.timeout_error = EINPROGRESS;
   slot.host_cookie = sys::socket_cookie(*host);
   slot.host_fd = host->release();
   slot.original_fd = copy.release();
@@ -205,7 +206,7 @@ Outcome ConnectFlow::looked_after(ActiveCall& call) {
   const auto host = call.tracee->borrow(slot.fd);
   if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
   if (sys::tcp_state(*host) != TcpState::syn_sent) return conclude(call, *host);
-  if (slot.deadline != 0 && sys::monotonic_ns() >= slot.deadline) return fail(EINPROGRESS);
+  if (slot.deadline != 0 && sys::monotonic_ns() >= slot.deadline) return fail(slot.timeout_error);
   return Waiting{};
 }
 

@@ -68,7 +68,7 @@ class ConnectFlow {
   Outcome hop(ActiveCall& call, const Target& target, const core::Hop& verdict, UniqueFd copy);
   Outcome again(ActiveCall& call, const Target& target, UniqueFd host);
   Outcome anew(ActiveCall& call, const Target& target, UniqueFd host);
-  Outcome disconnect(ActiveCall& call, const Target& target, FdRef host);
+  static Outcome disconnect(FdRef host);
   Outcome install(ActiveCall& call);
   Outcome settle(ActiveCall& call);
   Outcome start(ActiveCall& call);

@@ -81,6 +81,7 @@ struct CallSlot {
   std::uint64_t name_pointer;    // accept: where the caller wants the peer's name
   std::uint64_t length_pointer;  // and its length
   std::int64_t deadline;         // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
+  std::int32_t timeout_error;    // connect: errno of the deadline
   std::int64_t value;            // result of the call
   std::int32_t error;            // errno of the call, 0 when it succeeds
 };
