@@ -16,6 +16,10 @@ CLEAN = {
     "daemon/sys/answer.cc": ("#include <linux/seccomp.h>\n\n"
                              "int flag() { return SECCOMP_USER_NOTIF_FLAG_CONTINUE; }\n"),
 }
+HELP = "#!/bin/sh\ncat <<END\nOptions:\n  -h,--help   Print\n  --json      x\n\nEND\n"
+PROGRAMS = {"bin/sockhop": "#!/bin/sh\n[ $1 = ps ] && exit\ncat <<END\nSubcommands:\n  ps   List\n\nEND\n", "bin/sockhopd": HELP}
+MAN_PAGES = {"daemon/cli/man/sockhop.1": ".TP\n.BI ps \" X\"\n",
+             "daemon/cli/man/sockhopd.8": ".BR \\-h \", \" \\-\\-help\n.B \\-\\-json\n"}
 LONG_BODY = "".join(f"  ++x;  // {i}\n" for i in range(60))
 
 # Check, planted file, its text, what the report must say.
@@ -47,6 +51,9 @@ PLANTED = [
      "core needs close"),
     ("purity", "daemon/core/clock.cc",
      "#include <chrono>\nauto f() { return std::chrono::steady_clock::now(); }\n", "core needs std::chrono"),
+    ("man", "daemon/cli/man/sockhopd.8", ".B \\-\\-help \\-h\n", "does not tell --json"),
+    ("man", "daemon/cli/man/sockhopd.8", ".B \\-h \\-\\-help \\-\\-json \\-\\-old\n", "tells --old"),
+    ("man", "daemon/cli/man/sockhop.1", "ps is not a headline\n", "the command ps"),
     ("tidy", "daemon/core/bug.cc",
      "#include <string>\nint f(std::string s) { return s.size() == 0; }\n", "performance-"),
 ]
@@ -76,6 +83,8 @@ def run_check(name, tree):
     command = [sys.executable, "-B", HERE / f"{name}.py", "--root", tree]
     if name in ("headers", "tidy"):
         command += ["--build", tree]
+    if name == "man":
+        command += ["--bin", tree / "bin"]
     if name == "purity":
         command += ["--archive", tree / "core.a"]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -84,7 +93,9 @@ def run_check(name, tree):
 def outcome(name, files):
     with tempfile.TemporaryDirectory(prefix="sockhop-check-") as folder:
         tree = pathlib.Path(folder)
-        write(tree, CLEAN | files)
+        write(tree, CLEAN | (PROGRAMS | MAN_PAGES if name == "man" else {}) | files)
+        for program in (tree / "bin").glob("*"):
+            program.chmod(0o755)
         for config in (".clang-format", ".clang-tidy"):
             (tree / config).write_bytes((ROOT / config).read_bytes())
         if name in ("headers", "tidy", "purity"):
