@@ -137,9 +137,28 @@ bool Containers::has_process(const core::Namespaces& process) const {
                      [&](const auto& item) { return core::lives_in(process, item.second.mark); });
 }
 
+bool Containers::is_of(const std::string& id, const core::Namespaces& process) const {
+  const auto& all = sessions_.all();
+  return std::all_of(all.begin(), all.end(), [&](const auto& item) {
+    const auto& mark = item.second.mark;
+    const bool known = mark.network != 0 || mark.mount != 0 || mark.pid != 0;
+    return !known || core::lives_in(process, mark) == (item.first == id);
+  });
+}
+
 void Containers::on_arrival(Arrival arrival) {
   NotifyFd notify;
   notify.pid = container_pid(arrival);
+  if (notify.pid > 0 && arrival.runtime.pids.empty()) {
+    // The one who sent it has ended, and may have been a process of a container that shares its
+    // network: then it can speak for that container only.
+    const auto process = sys::namespaces_of(static_cast<pid_t>(notify.pid));
+    if (process && !is_of(arrival.state.id, *process)) {
+      spdlog::warn("seccomp.sock: refused: pid {} is not a process of container {}", notify.pid,
+                   arrival.state.id);
+      return;
+    }
+  }
   if (notify.pid > 0) {
     notify.mark = mark_of(static_cast<pid_t>(notify.pid), std::move(arrival.runtime));
   }

@@ -46,6 +46,8 @@ class Containers {
   [[nodiscard]] std::optional<Time> next_deadline() const;
 
  private:
+  /// Is the process one of this container and of no other, as far as can be told?
+  [[nodiscard]] bool is_of(const std::string& id, const core::Namespaces& process) const;
   void join(const std::string& id, NotifyFd notify);
   void start_session(const std::string& id, Belongings belongings);
   /// Sees to it that there is a socket for each published port.

@@ -86,7 +86,10 @@ void ControlDoor::expire(Time now) {
 
 void ControlDoor::take_in(FdRef connection) {
   if (auto admitted = admit(connection); !admitted) {
-    spdlog::warn("sockhop.sock: refused: {}", to_string(admitted.error()));
+    // A client may be gone: `sockhop` first looks whether anybody listens.
+    const bool gone = admitted.error().code == ESRCH;
+    spdlog::log(gone ? spdlog::level::debug : spdlog::level::warn, "sockhop.sock: refused: {}",
+                to_string(admitted.error()));
     return;
   }
   internal::FromKeeper message;
@@ -101,8 +104,8 @@ Status ControlDoor::admit(FdRef connection) const {
   const std::string who = "pid " + std::to_string(peer->pid);
   if (peer->uid != ::geteuid()) return Error{EPERM, "peer", who + " belongs to another user"};
   const auto process = sys::namespaces_of(peer->pid);
-  if (!process) return process.error();
   if (!sys::still_there(*peer)) return Error{ESRCH, "peer", who + " has ended"};
+  if (!process) return process.error();
   if (!events_.admits(*process)) return Error{EPERM, "peer", who + " is a process of a container"};
   return {};
 }

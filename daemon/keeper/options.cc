@@ -1,7 +1,9 @@
 #include "keeper/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -18,7 +20,15 @@ std::string default_config_path() {
 
 Result<std::string> read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return errno_error("open", path);
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (!file || folder) {
+    const int code = folder ? EISDIR : errno;
+    return Error{code, "config",
+                 path +
+                     ": make it a file that this user can read, or name another "
+                     "one with --config"};
+  }
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
@@ -85,7 +95,7 @@ Result<core::Config> load_config(const Options& options) {
     auto parsed = core::parse_config(*text);
     if (!parsed) return Error{EINVAL, "config", path + ": " + parsed.error().detail};
     config = std::move(*parsed);
-  } else if (named) {
+  } else if (named || text.error().code != ENOENT) {
     return text.error();
   }
   if (auto applied = apply_command_line(config, options); !applied) return applied.error();

@@ -47,7 +47,9 @@ Result<core::Registration> registration_of(const internal::RegisterContainer& re
 void register_container(Containers& containers, const internal::RegisterContainer& request,
                         Answer answer) {
   if (auto valid = core::check_container_id(request.container()); !valid) {
-    return answer_failure(answer, valid.error());
+    return answer_failure(answer, Error{EINVAL, "register",
+                                        "the container id " + valid.error().detail +
+                                            "; write the id that the runtime is given"});
   }
   auto registration = registration_of(request);
   if (!registration) return answer_failure(answer, registration.error());

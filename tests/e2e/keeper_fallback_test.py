@@ -69,6 +69,20 @@ def test_process_of_a_container_that_has_ended_is_refused():
         second.end()
 
 
+def test_runtime_that_has_ended_cannot_borrow_a_container():
+    with KeeperWorld() as world:
+        container = world.running("web", own_namespaces=True)
+        for name, pid in (("evil", container.pid), ("web", None)):
+            second = FakeContainer(name)
+            with freeze(world):
+                bring_from(world, second, pid=pid)
+            world.wait_until(lambda said=f"is not a process of container {name}":
+                             said in world.logged())
+            second.end()
+        assert list(world.containers()) == ["web"]
+        assert world.containers()["web"]["notify_fds"] == 1
+
+
 def check_pid_of_another_namespace(stay):
     with KeeperWorld() as world:
         container = FakeContainer("web", pid_namespace=True)
