@@ -161,9 +161,34 @@ Outcome ConnectFlow::start_over(ActiveCall& call) {
   return start(call);
 }
 
+/// The caller was interrupted before the hop. EINTR means that the connection goes on by itself
+/// (connect(2)), so the attempt is made on the socket that it has; a call that the kernel restarts
+/// goes on with it.
+void ConnectFlow::begin_inside(ActiveCall& call) {
+  sys::CallSlot& slot = call.slot;
+  const FdRef original = FdRef::from_number(slot.original_fd);
+  (void)sys::set_nonblocking(original, true);
+  const auto outcome = sys::start_connect(original, slot.destination, slot.family);
+  (void)sys::set_status_flags(original, slot.status_flags);
+  if (outcome.stage == ConnectStage::in_progress && (slot.status_flags & O_NONBLOCK) == 0) return;
+  Return result{-1, EINPROGRESS};
+  if (outcome.stage == ConnectStage::failed) result.error = outcome.error;
+  if (outcome.stage == ConnectStage::done) result = Return{};
+  keep_undelivered(shared_.memory, {.cookie = slot.original_cookie,
+                                    .caller = call.tracee->identity(),
+                                    .value = result.value,
+                                    .error = result.error,
+                                    .age = 0,
+                                    .connection = 0});
+}
+
 void ConnectFlow::abandon(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
   const auto there = call.tracee->borrow(slot.fd);
+  if (slot.stage == CallStage::prepared && there &&
+      sys::socket_cookie(*there) == slot.original_cookie) {
+    return begin_inside(call);
+  }
   if (!there || sys::socket_cookie(*there) != slot.host_cookie) return;
   Return result{slot.value, slot.error};
   switch (slot.stage) {

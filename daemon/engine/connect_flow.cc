@@ -142,8 +142,9 @@ Outcome ConnectFlow::install(ActiveCall& call) {
   const auto put = call.notify.install(call.notification.id, FdRef::from_number(slot.host_fd),
                                        &slot.fd, slot.close_on_exec != 0);
   if (!put) {
-    close_fds(slot);
     shared_.references.forget_last();
+    if (put.error().code == ENOENT) begin_inside(call);
+    close_fds(slot);
     // EBADF, EMFILE: the caller lowered its limit below the number meanwhile (getrlimit(2)).
     return put.error().code == ENOENT ? Outcome{Gone{}} : stay_inside(Reason::daemon_error);
   }

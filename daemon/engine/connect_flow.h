@@ -69,6 +69,7 @@ class ConnectFlow {
   Outcome again(ActiveCall& call, const Target& target, UniqueFd host);
   Outcome anew(ActiveCall& call, const Target& target, UniqueFd host);
   static Outcome disconnect(FdRef host);
+  void begin_inside(ActiveCall& call);
   Outcome install(ActiveCall& call);
   Outcome settle(ActiveCall& call);
   Outcome start(ActiveCall& call);
