@@ -74,8 +74,9 @@ std::optional<EndProgram> parse_command_line(int argc, char** argv, Options& opt
                  "\"stay|hop|deny CIDR[:PORT[-PORT]][/tcp|udp]\", repeatable");
   app.add_option("--uplink", options.uplinks, "A tap device to trust as a way out, repeatable");
   add_setting(app, options, "names", "Names of hopped sockets: container (default) or host");
-  add_setting(app, options, "host-local", "The host's own addresses: stay (default) or hop");
-  add_setting(app, options, "strict", "Hand over connected sockets only: false (default) or true");
+  add_setting(app, options, "host-local",
+              "Published connections from the host itself: stay (default, relayed) or hop");
+  add_setting(app, options, "strict", "A container with deny rules does not hop: false (default) or true");
   add_setting(app, options, "without",
               "A kernel feature not to use: sync-wake-up, wait-killable or pidfd-thread");
   try {
