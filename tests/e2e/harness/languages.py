@@ -50,3 +50,14 @@ def go_program(source):
                          "GOCACHE": f"{STATE}/go-cache", "GOPATH": f"{target}/path",
                          "GOFLAGS": "-mod=mod", "GO111MODULE": "off", "GOPROXY": "off"})
     return [(target, "/mnt/go")], ["/mnt/go/program"]
+
+
+def c_program(source, *options):
+    """A static program of one C file: (mount, command in the container)."""
+    target = f"{RUN}/c-{source}{''.join(options)}"
+    name = source.removesuffix(".c")
+    os.makedirs(target, exist_ok=True)
+    run(["gcc", "-O2", "-static", "-pthread", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror",
+         *options, "-o", f"{target}/{name}", f"{PROGRAMS}/{source}"])
+    inside = f"/mnt/{os.path.basename(target)}"
+    return (target, inside), f"{inside}/{name}"
