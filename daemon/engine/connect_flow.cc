@@ -62,6 +62,7 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   }
   const auto* inet = std::get_if<core::InetName>(&parsed);
   if (on_host) {
+    if (name->size() < sizeof(sa_family_t)) return fail(EINVAL);
     if (inet != nullptr) target.destination = inet->endpoint;
     if (inet == nullptr || inet->family != facts->family) {
       // The kernel looks at the family only when the socket is not connecting or connected.
@@ -93,6 +94,7 @@ core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
 
 Outcome ConnectFlow::choose(ActiveCall& call, const Target& target, UniqueFd copy) {
   if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
+  if (shared_.crowded && !target.facts.nonblocking) return stay_inside(Reason::over_budget);
   const core::Verdict verdict = decide(target);
   if (const auto* stay = std::get_if<core::Stay>(&verdict)) return stay_inside(stay->reason);
   if (const auto* deny = std::get_if<core::Deny>(&verdict)) return fail(deny->error);

@@ -35,6 +35,8 @@ struct Shared {
   SocketMaker& sockets;
   References& references;
   sys::WaitSet& waits;
+  /// Few call slots are left: calls that would wait are left to the kernel.
+  bool crowded = false;
 };
 
 class ConnectFlow {

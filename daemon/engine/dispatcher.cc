@@ -16,6 +16,9 @@ using sys::CallStage;
 // Engines that die so often with the same call would do so for ever; a start takes 1 ms.
 constexpr std::uint32_t kMaxResumes = 16;
 
+// Slots that calls which wait for the network leave to the others.
+constexpr std::size_t kReserve = 128;
+
 bool waits(CallStage stage) { return stage == CallStage::waiting || stage == CallStage::accepting; }
 
 bool is_accept_stage(CallStage stage) {
@@ -89,6 +92,7 @@ bool Dispatcher::receive(std::int32_t number) {
   slot.notify_fd = number;
   if (!notify_.at(number)->receive(slot.room)) return true;  // gone before it was received
   free_.pop_back();
+  parts_.shared.crowded = free_.size() < kReserve;
   ++memory.calls;
   work(index, &Dispatcher::dispatch);
   return true;
@@ -122,7 +126,7 @@ Outcome Dispatcher::run(ActiveCall& call, const core::Call& decoded) {
     Dispatcher& self;
     ActiveCall& call;
     Outcome operator()(const core::ConnectCall& c) { return self.parts_.connects.begin(call, c); }
-    Outcome operator()(const core::BindCall& c) { return self.parts_.names.on_bind(call, c.fd); }
+    Outcome operator()(const core::BindCall& c) { return self.parts_.names.on_bind(call, c); }
     Outcome operator()(const core::ListenCall& c) { return self.on_listen(call, c); }
     Outcome operator()(const core::AcceptCall& c) { return self.on_accept(call, c); }
     Outcome operator()(const core::GetsocknameCall& c) {
@@ -166,7 +170,7 @@ Outcome Dispatcher::on_listen(ActiveCall& call, const core::ListenCall& asked) {
   if (!copy) return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
   const auto facts = sys::query_socket(*copy, parts_.shared.cookies);
   if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
-  if (facts->side == core::Side::host) return parts_.names.on_bind(call, asked.fd);
+  if (facts->side == core::Side::host) return parts_.names.on_listen(call, asked.fd);
   if (facts->side != core::Side::container) return stay_inside(Reason::other_namespace);
   return parts_.listeners.on_listen(call, asked, std::move(*copy), *facts);
 }

@@ -189,7 +189,10 @@ void Session::on_notify(std::uint64_t key) {
   for (int i = 0; i < kBatch; ++i) {
     const auto ready = sys::poll_now(FdRef::from_number(number));
     if (ready.readable) {
-      if (!parts_->dispatcher->receive(number)) break;
+      if (!parts_->dispatcher->receive(number)) {
+        starved_.push_back(key);
+        return arm_timer();
+      }
     } else if (ready.hung_up) {
       return hang_up(key);
     } else {
@@ -214,6 +217,7 @@ void Session::wait_connections() {
                                     for (const auto& event : parts_->waits->take()) {
                                       parts_->dispatcher->wake(event.key);
                                     }
+                                    retry_starved();
                                     wait_connections();
                                   });
 }
@@ -224,23 +228,31 @@ void Session::wait_listeners() {
         if (error) return;
         parts_->listeners->take_events(
             [this](std::uint64_t index) { parts_->dispatcher->wake(index); });
+        retry_starved();
         wait_listeners();
       });
 }
 
+void Session::retry_starved() {
+  for (const std::uint64_t key : std::exchange(starved_, {})) on_notify(key);
+}
+
 void Session::arm_timer() {
-  if (timer_armed_ || !parts_->dispatcher->any_waiting()) return;
-  timer_armed_ = true;
+  if (!parts_->dispatcher->any_waiting()) return;
   auto wait = std::chrono::nanoseconds(kSweep);
   if (const std::int64_t deadline = parts_->dispatcher->next_deadline(); deadline != 0) {
     wait = std::clamp(std::chrono::nanoseconds(deadline - sys::monotonic_ns()),
                       std::chrono::nanoseconds(0), wait);
   }
-  timer_.expires_after(wait);
+  const auto at = asio::steady_timer::clock_type::now() + wait;
+  if (timer_armed_ && timer_.expiry() <= at) return;
+  timer_armed_ = true;
+  timer_.expires_at(at);  // a wait that was for later ends with operation_aborted
   timer_.async_wait([this](const boost::system::error_code& error) {
-    timer_armed_ = false;
     if (error) return;
+    timer_armed_ = false;
     parts_->dispatcher->sweep();
+    retry_starved();
     arm_timer();
   });
 }

@@ -75,6 +75,7 @@ class Session {
   void wait_connections();
   void wait_listeners();
   void arm_timer();
+  void retry_starved();
 
   boost::asio::io_context& loop_;
   sys::SessionMemory& memory_;
@@ -82,6 +83,8 @@ class Session {
   std::map<std::uint64_t, std::unique_ptr<Served>> served_;
   boost::asio::steady_timer timer_;
   bool timer_armed_ = false;
+  /// Notify fds with calls for which there was no slot; polled again when one may be free.
+  std::vector<std::uint64_t> starved_;
   std::function<void()> ended_;
 };
 
