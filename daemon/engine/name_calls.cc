@@ -16,6 +16,12 @@ namespace sockhop::engine {
 using core::Reason;
 using core::TcpState;
 
+namespace {
+
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};  // no caller has memory there
+
+}  // namespace
+
 std::variant<NameCalls::Borrowed, Outcome> NameCalls::borrow_host(ActiveCall& call,
                                                                   std::int32_t fd) {
   auto copy = call.tracee->borrow(fd);
@@ -44,10 +50,10 @@ Outcome NameCalls::on_getsockname(ActiveCall& call, const core::GetsocknameCall&
   auto borrowed = borrow_host(call, asked.fd);
   if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
   const auto& [fd, facts] = std::get<Borrowed>(borrowed);
-  // A null pointer is EFAULT here, unlike accept (getsockname(2)).
-  if (asked.name == 0 || asked.length_pointer == 0) return fail(EFAULT);
   const auto bytes = core::make_sockaddr(shown_name(fd, facts), facts.family);
-  const auto written = write_name(call, asked.name, asked.length_pointer, bytes);
+  // Unlike accept's, a null pointer is written to, unless the length says that nothing is.
+  const std::uint64_t place = asked.name != 0 ? asked.name : kNowhere;
+  const auto written = write_name(call, place, asked.length_pointer, bytes);
   if (written) return Return{};
   return written.error().code == ESRCH ? Outcome{Gone{}} : fail(written.error().code);
 }
@@ -115,10 +121,32 @@ Outcome NameCalls::on_fastopen(ActiveCall& call, const core::FastOpenCall& asked
   return stay_inside(Reason::already_used);
 }
 
-Outcome NameCalls::on_bind(ActiveCall& call, std::int32_t number) {
+Outcome NameCalls::on_bind(ActiveCall& call, const core::BindCall& asked) {
+  auto borrowed = borrow_host(call, asked.fd);
+  if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
+  const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  // The kernel looks at the name before it looks at the socket.
+  std::array<std::byte, core::kMaxSockaddr> room{};
+  const auto name = read_sockaddr(call, asked.name, room);
+  if (!name) return fail(name.error().code);
+  if (!call.still_waiting()) return Gone{};
+  const auto parsed = core::parse_sockaddr(*name);
+  const auto* inet = std::get_if<core::InetName>(&parsed);
+  const bool foreign = inet == nullptr && !std::holds_alternative<core::TooShort>(parsed) &&
+                       !std::holds_alternative<core::Disconnect>(parsed);
+  if (facts.state != TcpState::close && foreign) return fail(EAFNOSUPPORT);
+  return take_inside(call, asked.fd, fd, facts);
+}
+
+Outcome NameCalls::on_listen(ActiveCall& call, std::int32_t number) {
   auto borrowed = borrow_host(call, number);
   if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
   const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  return take_inside(call, number, fd, facts);
+}
+
+Outcome NameCalls::take_inside(ActiveCall& call, std::int32_t number, FdRef fd,
+                               const core::SocketFacts& facts) {
   // A socket with a port of its own, connected or on the way, cannot be bound or listen (bind(2)).
   if (facts.state != TcpState::close) return fail(EINVAL);
   if (!connects_.put_inside(call, number, fd, facts.family)) return fail(EBADF);

@@ -25,8 +25,9 @@ class NameCalls {
   /// Sends with MSG_FASTOPEN: a connected host socket says what the kernel says; another one is
   /// replaced by a socket of the container first.
   Outcome on_fastopen(ActiveCall& call, const core::FastOpenCall& asked);
-  /// bind and listen need a socket of the container.
-  Outcome on_bind(ActiveCall& call, std::int32_t fd);
+  /// bind and listen need a socket of the container; a socket that is none of ours runs inside.
+  Outcome on_bind(ActiveCall& call, const core::BindCall& asked);
+  Outcome on_listen(ActiveCall& call, std::int32_t fd);
 
  private:
   struct Borrowed {
@@ -34,6 +35,8 @@ class NameCalls {
     core::SocketFacts facts;
   };
   std::variant<Borrowed, Outcome> borrow_host(ActiveCall& call, std::int32_t fd);
+  Outcome take_inside(ActiveCall& call, std::int32_t number, FdRef fd,
+                      const core::SocketFacts& facts);
   core::Endpoint shown_name(FdRef host, const core::SocketFacts& facts);
 
   Shared& shared_;
