@@ -196,6 +196,7 @@ std::string ask(const std::string& address, int port, const std::string& text) {
   char part[4096];
   for (;;) {
     const ssize_t size = ::recv(socket.get(), part, sizeof part, 0);
+    if (size < 0 && errno == EINTR) continue;  // a wait with a timeout is not restarted (signal(7))
     if (size < 0) return std::string("!") + ::strerrorname_np(errno);
     if (size == 0) return all;
     all.append(part, static_cast<std::size_t>(size));
