@@ -4,8 +4,8 @@ import os
 import signal
 
 from harness import Lab, main, wait_for
-from harness.isolate import expose
-from harness.oracle import hops_at_least
+from harness.isolate import RUN, expose
+from harness.oracle import hops_at_least, injected, wait_for_injected
 from harness.servers import http_server, serve
 
 PORT = 7000
@@ -84,6 +84,28 @@ def test_sessions_outlive_the_daemon():
         wait_for(lambda: arm.hops() > seen, "hops after the restart")
         arm.container.write("/tmp/stop", "")
         assert running.wait(20) == 0, "a connection failed while sockhopd was away"
+
+
+def test_published_ports_outlive_the_daemon():
+    with Lab() as lab:
+        port = lab.machine.host_port()
+        arm = lab.arm("sockhop", ports=[f"{port}:80"])
+        http_server(arm, 80)
+        url = f"http://{lab.machine.host4}:{port}/"
+        running = lab.machine.popen(["sh", "-c", f"while curl -sS -m 10 -o /dev/null {url} && "
+                                     f"[ ! -e {RUN}/stop ]; do :; done; test -e {RUN}/stop"])
+        wait_for_injected(arm, 10)
+        for program in ("sockhopd", "sockhop-control"):
+            for pid in pids_of(program):
+                os.kill(pid, signal.SIGKILL)
+        assert "hello" in lab.machine.run(["curl", "-sS", "-m", "10", url]).stdout
+        lab.restart_daemon()
+        wait_for(lambda: arm.entry().get("running"), "the session to be found again")
+        seen = injected(arm)
+        wait_for(lambda: injected(arm) > seen, "connections after the restart")
+        with open(f"{RUN}/stop", "w"):
+            pass
+        assert running.wait(20) == 0, "a connection was refused while sockhopd was away"
 
 
 def test_engine_killed_under_load():

@@ -36,9 +36,12 @@ def probe(arm, destinations, **options):
     return json.loads(arm.run(["python3", f"{INSIDE}/probe.py", *words], **options).stdout)
 
 
+def injected(arm):
+    """Connections that the container got from its published ports."""
+    entry = arm.lab.daemon.containers().get(arm.container.name, {})
+    return sum(int(port.get("injected", 0)) for port in entry.get("ports", []))
+
+
 def wait_for_injected(arm, count):
     """A counter may be told a moment after the connection was served."""
-    def enough():
-        entry = arm.lab.daemon.containers().get(arm.container.name, {})
-        return sum(int(port.get("injected", 0)) for port in entry.get("ports", [])) >= count
-    wait_for(enough, f"{count} injected connections")
+    wait_for(lambda: injected(arm) >= count, f"{count} injected connections")
