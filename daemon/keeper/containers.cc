@@ -260,7 +260,7 @@ void Containers::add_registration(const std::string& id, core::Registration regi
     return on_done(endpoints.error());
   }
   if (*step == core::JoinTable::OnRegister::push_to_session) {
-    push(id, std::move(*endpoints), [this, id, on_done = std::move(on_done)](const Status& done) {
+    push(id, *endpoints, [this, id, on_done = std::move(on_done)](const Status& done) {
       if (!done) (void)table_.remove_registration(id);
       on_done(done);
     });
@@ -287,7 +287,8 @@ void Containers::set_acceleration(const std::string& id, bool on, OnDone on_done
   push_policy(id, std::move(on_done));
 }
 
-void Containers::push(const std::string& id, std::vector<UniqueFd> endpoints, OnDone on_done) {
+void Containers::push(const std::string& id, const std::vector<UniqueFd>& endpoints,
+                      OnDone on_done) {
   internal::ToSession request;
   auto& set_ports = *request.mutable_set_ports();
   if (const auto& registration = table_.find(id)->registration) {
@@ -298,7 +299,7 @@ void Containers::push(const std::string& id, std::vector<UniqueFd> endpoints, On
     if (!done || !sessions_.find(id)) return on_done(done);
     push_policy(id, on_done);
   };
-  sessions_.ask(id, std::move(request), std::move(endpoints), when_done(std::move(then)));
+  sessions_.ask(id, std::move(request), endpoints, when_done(std::move(then)));
 }
 
 void Containers::push_policy(const std::string& id, OnDone on_done) {

@@ -55,7 +55,7 @@ class Containers {
   void on_session_end(const std::string& id, SessionEnd end);
   void on_adopted(const std::string& id, const internal::Status& status);
   /// Tells the session of `id` what the table says of it.
-  void push(const std::string& id, std::vector<UniqueFd> endpoints, OnDone on_done);
+  void push(const std::string& id, const std::vector<UniqueFd>& endpoints, OnDone on_done);
   void push_policy(const std::string& id, OnDone on_done);
   internal::Policy policy_message(const std::string& id) const;
 

@@ -123,11 +123,11 @@ void ControlDoor::read() {
   events_.on_request(request, [this, generation = generation_,
                                serial = request.serial()](internal::FromKeeper message) {
     message.set_serial(serial);
-    reply(generation, std::move(message));
+    reply(generation, message);
   });
 }
 
-void ControlDoor::reply(std::uint64_t generation, internal::FromKeeper message) {
+void ControlDoor::reply(std::uint64_t generation, const internal::FromKeeper& message) {
   if (generation != generation_ || !channel_.open()) return;
   if (auto sent = channel_.send(message.SerializeAsString()); !sent) {
     spdlog::warn("control: answer not sent: {}", to_string(sent.error()));

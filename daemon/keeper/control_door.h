@@ -50,7 +50,7 @@ class ControlDoor {
   void take_in(FdRef connection);
   Status admit(FdRef connection) const;
   void read();
-  void reply(std::uint64_t generation, internal::FromKeeper message);
+  void reply(std::uint64_t generation, const internal::FromKeeper& message);
 
   boost::asio::io_context& loop_;
   UniqueFd listener_;

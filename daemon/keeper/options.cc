@@ -76,7 +76,8 @@ std::optional<EndProgram> parse_command_line(int argc, char** argv, Options& opt
   add_setting(app, options, "names", "Names of hopped sockets: container (default) or host");
   add_setting(app, options, "host-local",
               "Published connections from the host itself: stay (default, relayed) or hop");
-  add_setting(app, options, "strict", "A container with deny rules does not hop: false (default) or true");
+  add_setting(app, options, "strict",
+              "A container with deny rules does not hop: false (default) or true");
   add_setting(app, options, "without",
               "A kernel feature not to use: sync-wake-up, wait-killable or pidfd-thread");
   try {

@@ -145,7 +145,7 @@ void Sessions::notify_answered(const std::string& id, std::list<NotifyFd>::itera
 }
 
 void Sessions::ask(const std::string& id, internal::ToSession request,
-                   std::vector<UniqueFd> endpoints, SessionLink::OnReply on_reply) {
+                   const std::vector<UniqueFd>& endpoints, SessionLink::OnReply on_reply) {
   sessions_.at(id).link->ask(std::move(request), references(endpoints), std::move(on_reply));
 }
 

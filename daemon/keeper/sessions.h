@@ -74,8 +74,8 @@ class Sessions {
   void start(internal::Start start, Belongings belongings);
   /// Precondition for this and the next: find(id).
   void add_notify_fd(const std::string& id, NotifyFd notify);
-  void ask(const std::string& id, internal::ToSession request, std::vector<UniqueFd> endpoints,
-           SessionLink::OnReply on_reply);
+  void ask(const std::string& id, internal::ToSession request,
+           const std::vector<UniqueFd>& endpoints, SessionLink::OnReply on_reply);
 
   [[nodiscard]] Session* find(const std::string& id);
   [[nodiscard]] const std::map<std::string, Session>& all() const { return sessions_; }

@@ -129,6 +129,7 @@ def test_every_program_tells_its_version():
 
 def test_memory_of_keeper_and_control():
     with KeeperWorld() as world:
+        world.require_plain_build("which takes memory of its own")
         world.running("web")
         world.containers()
         total = 0

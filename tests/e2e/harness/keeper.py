@@ -98,6 +98,11 @@ class KeeperWorld:
         self.daemon = None
         self._containers = []
 
+    def require_plain_build(self, why):
+        with open(f"{self.dir}/bin/sockhopd", "rb") as file:
+            if b"__asan_init" in file.read():
+                raise Skip(f"built with a sanitizer, {why}")
+
     def path(self, name):
         return f"{self.runtime}/sockhop/{name}"
 
