@@ -13,6 +13,7 @@
 #include "sys/file_limit.h"
 #include "sys/message_channel.h"
 #include "sys/netns.h"
+#include "sys/notify_check.h"
 #include "sys/readiness.h"
 
 namespace sockhop::session {
@@ -22,6 +23,7 @@ namespace {
 constexpr int kChannel = 3;
 constexpr int kListener = 4;
 constexpr std::chrono::milliseconds kPause{100};
+constexpr int kGraceMs = 5000;
 
 struct Arrived {
   internal::Start start;
@@ -108,6 +110,29 @@ void tell_failure(const sys::MessageChannel& channel, std::uint64_t serial, cons
   (void)channel.send(message.SerializeAsString());
 }
 
+/// -1 in the FdRef when the container is gone.
+FdRef living_notify(const sys::SessionMemory& memory) {
+  for (const auto& kept : memory.kept) {
+    const FdRef fd = FdRef::from_number(kept.fd);
+    if (kept.kind == sys::Kept::notify && !sys::has_hung_up(fd)) return fd;
+  }
+  return FdRef::from_number(-1);
+}
+
+/// A container can make its engine wait for ever (a page that never comes): once the container is
+/// gone, the engine has a moment to end by itself. Nothing: it had to be killed.
+Result<std::optional<sys::Ended>> wait_for_end(const sys::SessionMemory& memory, int engine) {
+  for (FdRef notify = living_notify(memory); notify.get() >= 0; notify = living_notify(memory)) {
+    auto ended = sys::wait_while(engine, notify, -1);
+    if (!ended || *ended) return ended;
+  }
+  auto ended = sys::wait_while(engine, FdRef::from_number(-1), kGraceMs);
+  if (!ended || *ended) return ended;
+  const auto killed = sys::end_child(engine);
+  if (!killed) return killed.error();
+  return std::optional<sys::Ended>();
+}
+
 }  // namespace
 
 Result<sys::SessionMemory*> prepare() {
@@ -135,19 +160,22 @@ Result<sys::SessionMemory*> prepare() {
 }
 
 int guard(sys::SessionMemory& memory, const std::function<int(sys::SessionMemory&)>& engine) {
+  sys::watch_children();
   for (;;) {
     const auto child = sys::clone_engine([&] { return engine(memory); });
     if (!child) {
       spdlog::error("no engine can be started: {}", to_string(child.error()));
       return 1;
     }
-    const auto ended = sys::wait_for(*child);
-    if (!ended) return 1;
+    const auto waited = wait_for_end(memory, *child);
+    if (!waited) return 1;
+    if (!*waited) return 0;
+    const sys::Ended ended = **waited;
     const bool began = memory.start_serial == 0;
-    if (ended->by_itself && (ended->status == 0 || !began)) return ended->status;
+    if (ended.by_itself && (ended.status == 0 || !began)) return ended.status;
     ++memory.engine_restarts;
     // One that could not even begin needs something that may come back (memory, descriptors).
-    if (ended->by_itself) std::this_thread::sleep_for(kPause);
+    if (ended.by_itself) std::this_thread::sleep_for(kPause);
   }
 }
 

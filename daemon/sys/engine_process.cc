@@ -1,5 +1,6 @@
 #include "sys/engine_process.h"
 
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -28,13 +29,56 @@ Result<int> clone_engine(const std::function<int()>& run) {
   ::_exit(run());
 }
 
+namespace {
+
+Ended ended_of(int status) {
+  if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
+  return {false, WTERMSIG(status)};
+}
+
+Result<std::optional<Ended>> ended_already(int child) {
+  int status = 0;
+  const pid_t ended = ::waitpid(child, &status, WNOHANG);
+  if (ended < 0) return errno_error("waitpid");
+  if (ended == 0) return std::optional<Ended>();
+  return std::optional<Ended>(ended_of(status));
+}
+
+}  // namespace
+
+void watch_children() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGCHLD, &action, nullptr);
+  sigset_t blocked;
+  ::sigemptyset(&blocked);
+  ::sigaddset(&blocked, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+}
+
+Result<std::optional<Ended>> wait_while(int child, FdRef notify, int milliseconds) {
+  auto ended = ended_already(child);
+  if (!ended || *ended) return ended;
+  sigset_t mask;
+  ::sigprocmask(SIG_BLOCK, nullptr, &mask);
+  ::sigdelset(&mask, SIGCHLD);
+  pollfd entry{notify.get(), 0, 0};
+  const timespec limit{milliseconds / 1000, milliseconds % 1000 * 1'000'000L};
+  ::ppoll(&entry, 1, milliseconds < 0 ? nullptr : &limit, &mask);
+  return ended_already(child);
+}
+
+Result<Ended> end_child(int child) {
+  ::kill(child, SIGKILL);
+  return wait_for(child);
+}
+
 Result<Ended> wait_for(int child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return errno_error("waitpid");
   }
-  if (WIFEXITED(status)) return Ended{true, WEXITSTATUS(status)};
-  return Ended{false, WTERMSIG(status)};
+  return ended_of(status);
 }
 
 void make_undumpable() { ::prctl(PR_SET_DUMPABLE, 0); }
