@@ -1,7 +1,7 @@
 """A FUSE file system with one file, "page", whose reads are never answered; plain protocol, no library.
 
-    with NeverFs("/some/dir"):
-        a process that touches a mapping of /some/dir/page waits until the end of the block
+    with NeverFs("/some/dir") as fs:
+        a process that touches a mapping of /some/dir/page waits, until fs.abort()
 """
 
 import ctypes
@@ -67,7 +67,15 @@ class NeverFs:
     def __enter__(self):
         return self
 
+    def abort(self):
+        """As if the server had ended: who waits for an answer gets an error."""
+        number = os.minor(os.stat(self.target).st_dev)
+        control = f"{self.target}.control"
+        os.makedirs(control)
+        if libc.mount(b"control", control.encode(), b"fusectl", 0, None) == 0:
+            with open(f"{control}/{number}/abort", "w") as file:
+                file.write("1")
+            libc.umount2(control.encode(), 2)
+
     def __exit__(self, *_):
-        # Aborts what still waits for an answer.
-        os.close(self.device)
         libc.umount2(self.target.encode(), 2)

@@ -39,8 +39,11 @@ def pids_of(name):
     return found
 
 
-def check_others_go_on(scene, hostile, attack):
-    """`attack()` blocks what serves `hostile`; another container is as fast as before."""
+def check_others_go_on(scene, hostile, attack, release=lambda: None):
+    """`attack()` blocks what serves `hostile`; another container is as fast as before.
+
+    `release()`: what would end with the hostile container if it were not the test's.
+    """
     scene.serve(PORT)
     other = scene.arm("sockhop", name="other")
     alone = min(median_of_connects(other, scene) for _ in range(3))
@@ -52,6 +55,7 @@ def check_others_go_on(scene, hostile, attack):
     assert len(session) >= 4, session
     # A session that is stuck ends with its container all the same.
     hostile.container.kill()
+    release()
     wait_for(lambda: len(pids_of("sockhop-session")) <= len(session) - 2, "the stuck session's end")
     wait_for(lambda: hostile.container.name not in scene.daemon.containers(), "the end of the list")
     median_of_connects(other, scene, 20)
@@ -63,7 +67,9 @@ def test_page_that_never_comes():
     with Scene() as scene, NeverFs(f"{RUN}/never") as never:
         hostile = scene.arm("sockhop", name="hostile", mounts=[(never.target, "/mnt/never")])
         words = scene.program("block", "page", "/mnt/never/page")
-        check_others_go_on(scene, hostile, lambda: begun(hostile, words, f"{RUN}/hostile.log"))
+        # A request that its server has taken up waits even under SIGKILL, until the server ends.
+        check_others_go_on(scene, hostile, lambda: begun(hostile, words, f"{RUN}/hostile.log"),
+                           never.abort)
 
 
 def test_listener_that_toggles():

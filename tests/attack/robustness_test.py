@@ -2,10 +2,18 @@
 
 import os
 import random
+import re
 
 from scene import Scene, main, parse, wait_for
 
 CLOSED = 9
+# What a connected host socket answers otherwise, and why:
+KNOWN = re.compile("connected: (" + "|".join((
+    "setsockopt empty device",  # the leash cannot be taken off
+    "ioctl unknown",            # requests that sockhop does not know are refused
+    "fastopen .*|sendm(m|)sg null",  # connected already: said before the name is looked at
+    ".* read only.*",           # /proc/PID/mem writes where the process itself may only read
+)) + ")")
 PORT = 7100
 
 
@@ -34,10 +42,10 @@ def check_bad_calls(suffix):
         plain, ours = scene.arms("plain", "sockhop")
         expected, found = parse(plain.run(words).stdout), parse(ours.run(words).stdout)
         different = {name: (expected[name], found.get(name)) for name in expected
-                     if found.get(name) != expected[name]}
+                     if found.get(name) != expected[name] and not KNOWN.fullmatch(name)}
         assert len(expected) > 1000
         assert not different, f"{len(different)}: (without, with sockhop): {different}"
-        assert restarts(ours) == 0
+        assert restarts(ours) == 0 and ours.hops() == 2, ours.entry()
 
 
 def test_bad_arguments():

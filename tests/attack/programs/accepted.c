@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
     int fd = do_accept(listener);
     if (fd < 0) return 1;
     printf("side %d 0\n", is_inside(fd) ? -1 : 0);
+    tell("bind to lo", setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, "lo", 2));
     int other = dup(fd);
     tell("connect", connect4(fd, "127.0.0.1", logger_port));
     tell("fastopen", do_sendto(fd, MSG_FASTOPEN, &loopback, sizeof loopback));
