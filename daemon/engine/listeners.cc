@@ -50,7 +50,7 @@ Status Listeners::watch_ends() {
   return edges_.watch(watch_->fd(), EPOLLIN, kWatchEvent);
 }
 
-Status Listeners::set_ports(std::vector<core::PublishedPort> ports) {
+Status Listeners::set_ports(const std::vector<core::PublishedPort>& ports) {
   if (auto set = ports_->set(ports); !set) return set;
   if (auto watched = watch_ends(); !watched) return watched;
   list_again();

@@ -31,7 +31,7 @@ class Listeners {
   static Result<std::unique_ptr<Listeners>> open(Shared& shared, sys::WorkerThread& container);
 
   /// Endpoints of the ports are kept (sys::Kept::endpoint, endpoint_key). Any number of times.
-  Status set_ports(std::vector<core::PublishedPort> ports);
+  Status set_ports(const std::vector<core::PublishedPort>& ports);
   /// Serves the listeners that are there already.
   void start();
 

@@ -264,8 +264,8 @@ void Session::set_uplinks(std::vector<core::Uplink> uplinks) {
 }
 
 Status Session::set_ports(std::vector<core::PublishedPort> ports) {
-  parts_->ports = ports;
-  return parts_->listeners->set_ports(std::move(ports));
+  parts_->ports = std::move(ports);
+  return parts_->listeners->set_ports(parts_->ports);
 }
 
 std::vector<PortState> Session::ports() const {
