@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sys/arrival_device.h"
+#include "sys/host_endpoint.h"
 #include "sys/host_socket.h"
 #include "sys/socket_query.h"
 
@@ -54,6 +55,7 @@ Status Accepted::make_harmless(const Listener& listener, const HostPort& port, s
       return {};
     }
   }
+  sys::let_port_be_bound(fd);
   const auto device = port.family == listener.family ? leash_of(port, slot) : std::nullopt;
   auto& counters = shared_.memory.ports[port.row];
   if (!device) {

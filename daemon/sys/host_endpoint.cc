@@ -56,4 +56,8 @@ Result<UniqueFd> bind_host_endpoint(const core::PublishedPort& port) {
   return socket;
 }
 
+void let_port_be_bound(FdRef connection) {
+  (void)set_flag(connection, SOL_SOCKET, SO_REUSEADDR, 1);
+}
+
 }  // namespace sockhop::sys

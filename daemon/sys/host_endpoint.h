@@ -13,4 +13,9 @@ namespace sockhop::sys {
 /// net.ipv4.ip_unprivileged_port_start), EADDRNOTAVAIL.
 Result<UniqueFd> bind_host_endpoint(const core::PublishedPort& port);
 
+/// For an accepted connection of an endpoint: once it lies in TIME_WAIT it does not keep the port
+/// from the endpoint's next life. Both need SO_REUSEADDR for that (socket(7)), and the endpoint,
+/// from which it is inherited, has none.
+void let_port_be_bound(FdRef connection);
+
 }  // namespace sockhop::sys
