@@ -1,4 +1,4 @@
-"""A FUSE file system with one file, "page", whose reads are never answered; plain protocol, no library.
+"""A FUSE file system with one file, "page", whose reads are never answered; no library.
 
     with NeverFs("/some/dir") as fs:
         a process that touches a mapping of /some/dir/page waits, until fs.abort()

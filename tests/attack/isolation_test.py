@@ -107,7 +107,7 @@ def check_end(prepare):
         os.kill(arm.container.pid(), signal.SIGKILL)
         wait_for(lambda: not set(sessions) & set(pids_of("sockhop-session")), "end of the session")
         wait_for(lambda: arm.container.name not in scene.daemon.containers(), "end of the list")
-        wait_for(lambda: len(os.listdir(f"/proc/{keeper}/fd")) <= before, "the keeper's descriptors")
+        wait_for(lambda: len(os.listdir(f"/proc/{keeper}/fd")) <= before, "the keeper's fds")
         wait_for(lambda: log_lines(scene) <= lines + 1, "silence")
         # The published port is free again.
         scene.daemon.register("next", [f"{scene.machine.host_port()}:80"])
@@ -158,9 +158,9 @@ def test_closed_attempt_is_gone():
         assert out == "closed interrupted 1\n", out
         assert arm.hops() >= 1 and scene.served() == 0
         # Its first retry comes after those of the attempts that were closed before it.
-        last = scene.arm("host").popen(["python3", "-c", "import socket,sys; socket.create_connection("
-                                        "(sys.argv[1], int(sys.argv[2])))", scene.address,
-                                        server_port])
+        last = scene.arm("host").popen(["python3", "-c", "import socket,sys; "
+                                        "socket.create_connection((sys.argv[1], int(sys.argv[2])))",
+                                        scene.address, server_port])
         wait_for(lambda: scene.address in scene.arm("host").run(["ss", "-Htn", "state", "syn-sent"])
                  .stdout, "the last attempt")
         scene.open_up()
@@ -172,7 +172,7 @@ def test_closed_attempt_is_gone():
 
 
 def test_session_cannot_be_reached():
-    """Container root neither sees nor kills it; root of the same user namespace cannot look into it."""
+    """Container root neither sees nor kills it; root of its user namespace cannot look into it."""
     with Scene() as scene:
         scene.serve(PORT)
         arm = scene.arm("sockhop")

@@ -1,4 +1,4 @@
-"""Bad arguments, random calls and sheer numbers: the session lives, answers as Linux, keeps nothing."""
+"""Bad arguments, random calls, sheer numbers: a session lives, answers as Linux, keeps nothing."""
 
 import os
 import random
@@ -108,11 +108,11 @@ def test_short_threads():
 
 
 def test_killed_children():
-    check_load("children", 500)
+    check_load("children", 2000)
 
 
 def long_killed_children():
-    check_load("children", 5000)
+    check_load("children", 20000)
 
 
 def test_blocked_connects_beyond_the_slots():

@@ -1,4 +1,4 @@
-"""What the attack tests share: the lab with its programs, loggers on the host's loopback, blackholes.
+"""What the attack tests share: the lab with its programs, loggers on the host, blackholes.
 
     with Scene() as scene, Loggers() as loggers:
         arm = scene.arm("sockhop")
@@ -95,8 +95,9 @@ class Scene(Lab):
 
     def blackhole(self, port):
         """The machine says nothing to this port any more."""
-        self.machine.run(["nft", f"add table inet hole; add chain inet hole input {{ type filter "
-                          f"hook input priority 0; }}; add rule inet hole input tcp dport {port} drop"])
+        self.machine.run(["nft", "add table inet hole; add chain inet hole input { type filter "
+                          "hook input priority 0; }; "
+                          f"add rule inet hole input tcp dport {port} drop"])
 
     def open_up(self):
         self.machine.run(["nft", "delete table inet hole"])
