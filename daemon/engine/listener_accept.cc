@@ -36,12 +36,21 @@ void set_stage(sys::CallSlot& slot, CallStage stage) {
 void close_taken(sys::CallSlot& slot) { UniqueFd(std::exchange(slot.host_fd, -1)).reset(); }
 
 /// A blocking listener is made to answer at once for the moment of one call.
-Result<sys::Accepted> accept_now(FdRef copy, bool nonblocking) {
+Result<sys::Accepted> accept_now(sys::CallSlot& slot, FdRef copy, bool nonblocking) {
   const auto flags = sys::status_flags(copy);
   const bool blocks = flags && (*flags & O_NONBLOCK) == 0;
-  if (blocks) (void)sys::set_status_flags(copy, *flags | O_NONBLOCK);
+  if (blocks) {
+    // The next engine must know: nothing else tells it from the application's own flag.
+    slot.unblocked = 1;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    (void)sys::set_status_flags(copy, *flags | O_NONBLOCK);
+  }
   auto accepted = sys::accept_from(copy, nonblocking);
-  if (blocks) (void)sys::set_status_flags(copy, *flags);
+  if (blocks) {
+    (void)sys::set_status_flags(copy, *flags);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    slot.unblocked = 0;
+  }
   return accepted;
 }
 
@@ -113,7 +122,7 @@ Status Listeners::take(ActiveCall& call, Listener& listener, FdRef copy) {
     if (!port) return take_inside(slot, listener, copy);
     const bool put_off_before = slot.stage == CallStage::delivering;
     if (put_off_before || accepted_->make_harmless(listener, **port, slot, copy)) {
-      quieten(listener, copy);
+      quieten(slot, listener, copy);
       return {};
     }
     close_taken(slot);  // a connection that cannot be handed over is reset
@@ -123,7 +132,7 @@ Status Listeners::take(ActiveCall& call, Listener& listener, FdRef copy) {
 
 Status Listeners::take_inside(sys::CallSlot& slot, Listener& listener, FdRef copy) {
   while (sys::accept_queue_length(copy) > 0) {
-    auto accepted = accept_now(copy, (slot.status_flags & SOCK_NONBLOCK) != 0);
+    auto accepted = accept_now(slot, copy, (slot.status_flags & SOCK_NONBLOCK) != 0);
     if (!accepted) return accepted.error();
     if (listener.bell.is(accepted->peer)) {
       listener.bell.taken_out();
@@ -136,13 +145,13 @@ Status Listeners::take_inside(sys::CallSlot& slot, Listener& listener, FdRef cop
   return Error{EAGAIN, "accept4"};
 }
 
-void Listeners::quieten(Listener& listener, FdRef copy) {
+void Listeners::quieten(sys::CallSlot& slot, Listener& listener, FdRef copy) {
   const unsigned rings = listener.bell.waiting();
   if (rings == 0 || !ports_->is_dry(listener)) return;
   // Nothing but rings in the queue: what is taken out is none but a ring.
   if (sys::accept_queue_length(copy) != rings) return;
   for (unsigned i = 0; i < rings; ++i) {
-    if (auto ring = accept_now(copy, true); !ring) return;
+    if (auto ring = accept_now(slot, copy, true); !ring) return;
     listener.bell.taken_out();
   }
 }
@@ -214,6 +223,13 @@ Outcome Listeners::woken(ActiveCall& call) {
 }
 
 Outcome Listeners::resume(ActiveCall& call) {
+  if (call.slot.unblocked != 0) {
+    const auto copy = call.tracee->borrow(call.slot.fd);
+    if (copy && sys::socket_cookie(*copy) == call.slot.original_cookie) {
+      (void)sys::set_nonblocking(*copy, false);
+    }
+    call.slot.unblocked = 0;
+  }
   if (call.slot.stage == CallStage::delivering) return resume_delivering(call);
   if (call.slot.stage == CallStage::taking) return resume_taking(call);
   return call.still_waiting() ? woken(call) : Outcome{Gone{}};

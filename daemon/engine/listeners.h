@@ -77,7 +77,7 @@ class Listeners {
   Status take(ActiveCall& call, Listener& listener, FdRef copy);
   Status take_inside(sys::CallSlot& slot, Listener& listener, FdRef copy);
   /// Takes the rings out when nothing else waits, so that a loop is not woken for nothing.
-  void quieten(Listener& listener, FdRef copy);
+  void quieten(sys::CallSlot& slot, Listener& listener, FdRef copy);
   Outcome deliver(ActiveCall& call);
   /// The caller cannot have slot.host_fd: the next one gets it.
   Outcome put_off(ActiveCall& call, Outcome outcome);

@@ -78,6 +78,7 @@ struct CallSlot {
   std::uint32_t duplicate_count;
   std::uint32_t carried_count;
   std::array<CarriedRegistration, kMaxCarried> carried;
+  std::uint32_t unblocked;       // accept: the listener is non-blocking for the moment of a call
   std::uint64_t name_pointer;    // accept: where the caller wants the peer's name
   std::uint64_t length_pointer;  // and its length
   std::int64_t deadline;         // CLOCK_MONOTONIC ns; 0 when the caller waits for ever
