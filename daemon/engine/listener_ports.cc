@@ -145,7 +145,7 @@ Status ListenerPorts::listen_on_port(HostPort& port, const Listener& listener, F
   // Found by a new engine: it listens already, as its application asked.
   const bool adopted = copy.get() < 0 && sys::tcp_state(fd) == TcpState::listen;
   if (!adopted) {
-    if (auto listens = sys::listen_on(fd, backlog); !listens) return listens;
+    if (auto listens = sys::listen_at_endpoint(fd, backlog); !listens) return listens;
   }
   port.serves = listener.family;
   return edges_.watch(fd, EPOLLIN, kPortEvent | port.row);

@@ -54,15 +54,28 @@ Result<UniqueFd> bind_beside(FdRef bound, const core::Endpoint& host, int family
   if (!beside) return errno_error("socket");
   if (family == AF_INET6) set_int(beside, IPPROTO_IPV6, IPV6_V6ONLY, host.address.is_v4() ? 0 : 1);
   const auto name = core::make_sockaddr(host, family);
-  set_int(bound, SOL_SOCKET, SO_REUSEPORT, 1);
-  set_int(beside, SOL_SOCKET, SO_REUSEPORT, 1);
+  for (const FdRef fd : {bound, FdRef(beside)}) {
+    set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
+    set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+  }
   const int done = ::bind(beside.get(), reinterpret_cast<const sockaddr*>(name.data()),
                           static_cast<socklen_t>(name.size()));
   const int error = errno;
-  set_int(bound, SOL_SOCKET, SO_REUSEPORT, 0);
-  set_int(beside, SOL_SOCKET, SO_REUSEPORT, 0);
+  for (const FdRef fd : {bound, FdRef(beside)}) {
+    set_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
+    set_int(fd, SOL_SOCKET, SO_REUSEADDR, 0);
+  }
   if (done < 0) return Error{error, "bind", core::to_string(host)};
   return beside;
+}
+
+Status listen_at_endpoint(FdRef bound, int backlog) {
+  set_int(bound, SOL_SOCKET, SO_REUSEADDR, 1);
+  const int done = ::listen(bound.get(), backlog);
+  const int error = errno;
+  set_int(bound, SOL_SOCKET, SO_REUSEADDR, 0);
+  if (done < 0) return Error{error, "listen", {}};
+  return {};
 }
 
 void stop_listening(FdRef listener) { ::shutdown(listener.get(), SHUT_RD); }

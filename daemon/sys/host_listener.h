@@ -14,6 +14,10 @@ namespace sockhop::sys {
 /// AF_INET6 is the mapped one, so only IPv4 clients come in.
 Result<UniqueFd> bind_beside(FdRef bound, const core::Endpoint& host, int family);
 
+/// listen(2) checks the port again (inet_csk_listen_start, 6.18): a connection in TIME_WAIT would
+/// refuse it, so the flag that lets it pass is set for the moment of the call, as for the bind.
+Status listen_at_endpoint(FdRef bound, int backlog);
+
 /// Refuses connections from now on and resets those that wait; the port stays reserved, the socket
 /// can listen again (shutdown(SHUT_RD) of a listener, net/ipv4/af_inet.c).
 void stop_listening(FdRef listener);
