@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "sys/host_listener.h"
 #include "sys/host_socket.h"
 #include "sys/socket_query.h"
 #include "tests/support/network_namespace.h"
@@ -37,7 +38,11 @@ TEST(HostEndpoint, IsBoundAgainWhileAConnectionIsInTimeWait) {
       ASSERT_TRUE(endpoint);
       serve_once(*endpoint);
     }
-    EXPECT_TRUE(bind_host_endpoint(port));
+    const auto again = bind_host_endpoint(port);
+    ASSERT_TRUE(again);
+    EXPECT_FALSE(listen_on(*again, 1)) << "listen() checks the port too: the case that is tested";
+    EXPECT_TRUE(listen_at_endpoint(*again, 1));
+    EXPECT_FALSE(bind_host_endpoint(port)) << "nobody else gets it";
   });
 }
 

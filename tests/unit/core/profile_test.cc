@@ -245,5 +245,9 @@ TEST(Profile, SaysWhatIsWrong) {
   EXPECT_FALSE(apply_profile("{}", {}));
 }
 
+TEST(Profile, RefusesANumberThatNoJsonCanSayAgain) {
+  EXPECT_THAT(refusal(R"({"linux":{},"weight":1e99999})"), HasSubstr("out of range"));
+}
+
 }  // namespace
 }  // namespace sockhop::core
