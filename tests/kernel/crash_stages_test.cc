@@ -33,7 +33,7 @@ constexpr std::uint16_t kPort = 7000;
 constexpr std::uint16_t kRefused = 7001;
 constexpr int kPatience = 10'000;
 // On the board: the step that is wanted, the step that is done, what came of it.
-enum Count { wanted, done, outcome, expected_connections };
+enum Count { wanted, done, outcome };
 
 sockaddr_in name_of(std::uint16_t port, const char* address = kMachineAddress) {
   sockaddr_in name{};
@@ -52,11 +52,11 @@ int connect_to(int fd, std::uint16_t port) {
 int tcp_socket(int flags = 0) { return ::socket(AF_INET, SOCK_STREAM | flags, 0); }
 
 /// A connected socket, made before the call is taken apart: the server may not be there yet.
-int connected_socket(int& result) {
+std::pair<int, int> connected_socket() {
   for (;;) {
     const int fd = tcp_socket();
-    result = connect_to(fd, kPort);
-    if (result != ECONNREFUSED) return fd;
+    const int result = connect_to(fd, kPort);
+    if (result != ECONNREFUSED) return {fd, result};
     ::close(fd);
   }
 }
@@ -356,8 +356,7 @@ int play_anew(const Step& step) {
 }
 
 int play_second_connect(const Step& step) {
-  int result = 0;
-  const int fd = connected_socket(result);
+  auto [fd, result] = connected_socket();
   step.begin();
   if (result == 0) result = connect_to(fd, kPort);
   // 0: the engine that was told died with it.
@@ -368,8 +367,7 @@ int play_second_connect(const Step& step) {
 }
 
 int play_disconnect(const Step& step) {
-  int result = 0;
-  const int fd = connected_socket(result);
+  auto [fd, result] = connected_socket();
   if (result == 0) result = talk(fd, step.number);
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;

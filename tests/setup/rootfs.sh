@@ -24,10 +24,10 @@ run_debootstrap() {
   local target=$1 mirror proxy
   rm -rf "$target"
   mirror=$(own_mirror)
+  [ -n "$mirror" ] || die "apt knows no mirror of $(os_codename): check /etc/apt, then run apt-get update"
   proxy=$(apt_proxy)
   [ -z "$proxy" ] || export http_proxy="$proxy"
-  debootstrap --variant=minbase --include="$ROOTFS_PACKAGES" "$(os_codename)" "$target" \
-    "${mirror:-http://deb.debian.org/debian}"
+  debootstrap --variant=minbase --include="$ROOTFS_PACKAGES" "$(os_codename)" "$target" "$mirror"
 }
 
 sub_id_start() { awk -F: -v user="$SOCKHOP_USER" '$1 == user { print $2; exit }' "$1"; }
