@@ -103,12 +103,13 @@ def test_register_while_it_runs():
         http_server(arm, 80)
         assert reach(lab, port) == 7
         lab.daemon.register("web", [f"{port}:80"])
-        assert reach(lab, port) == 0, "its server listened before the port was published"
+        # The endpoint listens a moment after the command has ended.
+        wait_for(lambda: reach(lab, port) == 0, "its server listened before the port was published")
         lab.daemon.command("unregister", "web")
         assert reach(lab, port) == 7
         assert listening(arm, 80), "the server itself goes on"
         lab.daemon.register("web", [f"{port}:80"])
-        assert reach(lab, port) == 0, "once more"
+        wait_for(lambda: reach(lab, port) == 0, "once more")
 
 
 def test_register_before_its_server_listens():
