@@ -41,6 +41,10 @@ struct SocketFacts {
   bool has_signal_owner = false;  // F_SETOWN or F_SETSIG in use
 
   [[nodiscard]] bool is_inet_tcp() const;
+  /// On the host side: a socket of ours. Each is bound to a device before a container gets it, and
+  /// none can be freed from it there; one without came with the container (socket activation) and
+  /// is left alone.
+  [[nodiscard]] bool leashed() const { return bound_device; }
 };
 
 }  // namespace sockhop::core

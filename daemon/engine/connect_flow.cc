@@ -48,6 +48,8 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   const auto facts = sys::query_socket(*copy, shared_.cookies);
   if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
   if (facts->side == core::Side::elsewhere) return stay_inside(Reason::other_namespace);
+  const bool on_host = facts->side == core::Side::host;
+  if (on_host && !facts->leashed()) return stay_inside(Reason::came_with_container);
 
   std::array<std::byte, core::kMaxSockaddr> room;
   const auto name = read_sockaddr(call, asked.name, room);
@@ -55,7 +57,6 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   if (!call.still_waiting()) return Gone{};
   const auto parsed = core::parse_sockaddr(*name);
 
-  const bool on_host = facts->side == core::Side::host;
   Target target{.destination = {}, .facts = *facts, .fd = asked.fd};
   if (std::holds_alternative<core::Disconnect>(parsed)) {
     return on_host ? disconnect(*copy) : stay_inside(Reason::not_ours);

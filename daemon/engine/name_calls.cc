@@ -32,6 +32,7 @@ std::variant<NameCalls::Borrowed, Outcome> NameCalls::borrow_host(ActiveCall& ca
   if (sys::netns_cookie(*copy) != shared_.cookies.host) return stay_inside(Reason::not_ours);
   auto facts = sys::query_socket(*copy, shared_.cookies);
   if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  if (!facts->leashed()) return stay_inside(Reason::came_with_container);
   return Borrowed{std::move(*copy), *facts};
 }
 
