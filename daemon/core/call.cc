@@ -145,6 +145,12 @@ Call typed(Kind kind, const Args& args, OtherCall other) {
   return other;
 }
 
+/// Pointers and longs in the caller's structures have 32 bits (compat_ioctl).
+Call narrowed(Call call) {
+  if (auto* ioctl = std::get_if<SocketIoctlCall>(&call)) ioctl->narrow = true;
+  return call;
+}
+
 }  // namespace
 
 Call decode(const RawCall& raw) {
@@ -152,12 +158,12 @@ Call decode(const RawCall& raw) {
   if (raw.arch == AUDIT_ARCH_I386) {
     Args args = raw.args;
     for (auto& arg : args) arg = static_cast<std::uint32_t>(arg);
-    return typed(find(kI386, raw.number), args, other);
+    return narrowed(typed(find(kI386, raw.number), args, other));
   }
   if (raw.arch != AUDIT_ARCH_X86_64) return other;
   const auto number = static_cast<std::uint32_t>(raw.number);
   if ((number & kX32Bit) == 0) return typed(find(kX86_64, raw.number), raw.args, other);
-  return typed(find(kX32, static_cast<int>(number & ~kX32Bit)), raw.args, other);
+  return narrowed(typed(find(kX32, static_cast<int>(number & ~kX32Bit)), raw.args, other));
 }
 
 int socketcall_words(int number) {

@@ -55,6 +55,7 @@ struct SocketIoctlCall {
   int fd;
   std::uint32_t request;
   std::uint64_t argument;
+  bool narrow = false;  // structures of a 32-bit ABI lie there: i386, x32
 };
 /// sendto, sendmsg, sendmmsg whose flags hold MSG_FASTOPEN.
 struct FastOpenCall {

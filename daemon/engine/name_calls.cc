@@ -87,19 +87,19 @@ Outcome NameCalls::on_ioctl(ActiveCall& call, const core::SocketIoctlCall& asked
   auto borrowed = borrow_host(call, asked.fd);
   if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
   const auto& [fd, facts] = std::get<Borrowed>(borrowed);
-  const std::size_t size = sys::request_size(asked.request);
+  const sys::SocketRequest request{asked.request, asked.narrow};
+  const std::size_t size = sys::request_size(request);
   std::array<std::byte, sys::kMaxRequest> room{};
   const auto bytes = std::span(room).first(size);
   if (size > 0 && !call.tracee->read(asked.argument, bytes)) return fail(EFAULT);
   Result<sys::RequestAnswer> answer = Error{};
   if (sys::asks_the_socket(asked.request)) {
-    answer = sys::ask_socket(fd, asked.request, bytes);
+    answer = sys::ask_socket(fd, request, bytes);
   } else {
     const int family = facts.family;
-    container_.run([&] { answer = sys::ask_interfaces(family, asked.request, bytes); });
+    container_.run([&] { answer = sys::ask_interfaces(family, request, bytes); });
   }
   if (!answer) return fail(answer.error().code);
-  if (size == 0) return Return{answer->value};
   if (!answer->list.empty()) {
     if (const auto done = write_bytes(call, answer->list_address, answer->list); !done) {
       return fail(done.error().code);

@@ -13,8 +13,14 @@ namespace sockhop::sys {
 
 inline constexpr std::size_t kMaxRequest = 128;
 
-/// Bytes behind the argument pointer, read before and written after; 0: nothing lies there.
-std::size_t request_size(std::uint32_t request);
+/// `narrow`: the structures are those of a 32-bit ABI.
+struct SocketRequest {
+  std::uint32_t number;
+  bool narrow = false;
+};
+
+/// Bytes behind the argument pointer, read before and written after; 0: a request that is refused.
+std::size_t request_size(SocketRequest request);
 
 /// Requests about the socket itself (owner, urgent mark, time stamps) and not about interfaces.
 bool asks_the_socket(std::uint32_t request);
@@ -27,10 +33,11 @@ struct RequestAnswer {
 };
 
 /// Changes `argument` in place as the kernel does.
-Result<RequestAnswer> ask_socket(FdRef socket, std::uint32_t request,
+Result<RequestAnswer> ask_socket(FdRef socket, SocketRequest request,
                                  std::span<std::byte> argument);
-/// On a fresh socket of the calling thread's network namespace.
-Result<RequestAnswer> ask_interfaces(int family, std::uint32_t request,
+/// On a fresh socket of the calling thread's network namespace. Only questions that anybody may ask
+/// are passed on: the calling thread may have rights that the container has not.
+Result<RequestAnswer> ask_interfaces(int family, SocketRequest request,
                                      std::span<std::byte> argument);
 
 }  // namespace sockhop::sys

@@ -40,7 +40,7 @@ struct Tell {
            list({wide(c.fd), wide(c.level), wide(c.option), c.value, c.length_pointer});
   }
   std::string operator()(const SocketIoctlCall& c) const {
-    return "ioctl" + list({wide(c.fd), c.request, c.argument});
+    return (c.narrow ? "narrow ioctl" : "ioctl") + list({wide(c.fd), c.request, c.argument});
   }
   std::string operator()(const FastOpenCall& c) const { return "fastopen" + list({wide(c.fd)}); }
   std::string operator()(const EpollCreateCall&) const { return "epoll_create"; }
@@ -92,7 +92,7 @@ TEST(Decode, KnowsTheCallsOfX32WithTheirOwnNumbers) {
                                   {kX32 | 288, {3, 1, 2, 4}, "accept 3 1 2 4"},
                                   {kX32 | 51, {3, 1, 2}, "getsockname 3 1 2"},
                                   {kX32 | 542, {3, 1, 62, 1, 2}, "getsockopt 3 1 62 1 2"},
-                                  {kX32 | 514, {3, 0x8910, 9}, "ioctl 3 35088 9"},
+                                  {kX32 | 514, {3, 0x8910, 9}, "narrow ioctl 3 35088 9"},
                                   {kX32 | 44, {3, 1, 2, kFastOpen}, "fastopen 3"},
                                   {kX32 | 518, {3, 1, kFastOpen}, "fastopen 3"},
                                   {kX32 | 538, {3, 1, 2, kFastOpen}, "fastopen 3"},
@@ -119,7 +119,7 @@ TEST(Decode, KnowsTheCallsOfI386) {
                {364, {3, 0x1000, 0x2000, SOCK_CLOEXEC}, "accept 3 4096 8192 524288"},
                {367, {3, 0x1000, 0x2000}, "getsockname 3 4096 8192"},
                {365, {3, 1, 25, 0x1000, 0x2000}, "getsockopt 3 1 25 4096 8192"},
-               {54, {3, 0x8912, 0x1000}, "ioctl 3 35090 4096"},
+               {54, {3, 0x8912, 0x1000}, "narrow ioctl 3 35090 4096"},
                {369, {3, 1, 2, kFastOpen}, "fastopen 3"},
                {370, {3, 1, kFastOpen}, "fastopen 3"},
                {345, {3, 1, 2, kFastOpen}, "fastopen 3"},
