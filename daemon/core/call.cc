@@ -138,7 +138,7 @@ Call typed(Kind kind, const Args& args, OtherCall other) {
     case Kind::epoll_create:
       return EpollCreateCall{};
     case Kind::landlock_restrict_self:
-      return LandlockCall{};
+      return LandlockCall{fd};
     case Kind::socketcall:
       return SocketcallCall{fd, args[1]};
   }

@@ -62,7 +62,9 @@ struct FastOpenCall {
   int fd;
 };
 struct EpollCreateCall {};
-struct LandlockCall {};
+struct LandlockCall {
+  int rules;  // descriptor of the rule set; none with flags that only change logging
+};
 /// i386 socketcall: the arguments lie in the caller's memory as `count` 32-bit words.
 struct SocketcallCall {
   int number;

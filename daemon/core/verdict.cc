@@ -47,7 +47,7 @@ constexpr Row kRows[] = {
     {Reason::host_no_route, "host_no_route", "the host has no route to the destination"},
     {Reason::rule, "rule", "an explicit rule says so"},
     {Reason::switched_off, "switched_off", "sockhop is switched off for the container"},
-    {Reason::landlock, "landlock", "the caller restricted itself by Landlock"},
+    {Reason::landlock, "landlock", "the caller, or whom it descends from, restricted itself by Landlock"},
     {Reason::over_budget, "over_budget", "the container used up its time for route questions"},
     {Reason::seen_by_route, "seen_by_route", "the route leaves through the uplink"},
     {Reason::daemon_error, "daemon_error", "the daemon failed to make or place a host socket"},

@@ -69,7 +69,7 @@ Outcome ConnectFlow::anew(ActiveCall& call, const Target& target, UniqueFd host)
   as_inside.facts.side = core::Side::container;
   as_inside.facts.bound_device = false;
   as_inside.facts.local = {};
-  const core::Verdict verdict = decide(as_inside);
+  const core::Verdict verdict = decide(call, as_inside);
   if (const auto* deny = std::get_if<core::Deny>(&verdict)) return fail(deny->error);
   if (!put_inside(call, target.fd, host, target.facts.family)) return fail(EBADF);
   host.reset();

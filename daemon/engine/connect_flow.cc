@@ -10,6 +10,7 @@
 #include "core/decide.h"
 #include "core/sockaddr.h"
 #include "engine/caller_memory.h"
+#include "engine/restrictions.h"
 #include "engine/undelivered.h"
 #include "sys/clock.h"
 #include "sys/fd_facts.h"
@@ -80,7 +81,6 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
 
 core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
                                       const core::SocketFacts& facts) {
-  if (shared_.memory.restricted != 0) return core::Stay{Reason::landlock};
   if (auto early = core::decide_before_route(destination, facts, shared_.policy)) {
     return *early;
   }
@@ -93,10 +93,19 @@ core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
   return core::decide_connect(destination, facts, shared_.policy, path);
 }
 
+core::Verdict ConnectFlow::decide(const ActiveCall& call, const Target& target) {
+  core::Verdict verdict = decide_for(target.destination, target.facts);
+  // What does not hop need not be asked for.
+  if (std::holds_alternative<core::Hop>(verdict) && may_be_restricted(shared_.memory, call)) {
+    return core::Stay{Reason::landlock};
+  }
+  return verdict;
+}
+
 Outcome ConnectFlow::choose(ActiveCall& call, const Target& target, UniqueFd copy) {
   if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
   if (shared_.crowded && !target.facts.nonblocking) return stay_inside(Reason::over_budget);
-  const core::Verdict verdict = decide(target);
+  const core::Verdict verdict = decide(call, target);
   if (const auto* stay = std::get_if<core::Stay>(&verdict)) return stay_inside(stay->reason);
   if (const auto* deny = std::get_if<core::Deny>(&verdict)) return fail(deny->error);
   return hop(call, target, std::get<core::Hop>(verdict), std::move(copy));

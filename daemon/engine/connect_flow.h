@@ -81,9 +81,7 @@ class ConnectFlow {
   Outcome resume_installed(ActiveCall& call);
   Outcome resume_restoring(ActiveCall& call);
   Outcome restore(ActiveCall& call, FdRef host, int error);
-  core::Verdict decide(const Target& target) {
-    return decide_for(target.destination, target.facts);
-  }
+  core::Verdict decide(const ActiveCall& call, const Target& target);
   void close_fds(sys::CallSlot& slot);
 
   Shared& shared_;

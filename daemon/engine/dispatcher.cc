@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/restrictions.h"
 #include "engine/undelivered.h"
 #include "sys/socket_query.h"
 
@@ -145,8 +146,8 @@ Outcome Dispatcher::run(ActiveCall& call, const core::Call& decoded) {
       self.parts_.processes.epoll_created(*call.tracee);
       return stay_inside(Reason::not_ours);
     }
-    Outcome operator()(const core::LandlockCall&) {
-      self.parts_.shared.memory.restricted = 1;
+    Outcome operator()(const core::LandlockCall& c) {
+      note_restriction(self.parts_.shared.memory, call, c.rules);
       return stay_inside(Reason::not_ours);
     }
     Outcome operator()(const core::SocketcallCall& c) { return self.dispatch_socketcall(call, c); }

@@ -19,6 +19,7 @@
 #include "base/unique_fd.h"
 #include "core/endpoint.h"
 #include "core/epoll_info.h"
+#include "core/lineage.h"
 #include "sys/notify_fd.h"
 
 namespace sockhop::sys {
@@ -136,7 +137,7 @@ struct SessionMemory {
   std::uint64_t calls;
   std::array<std::uint64_t, kMaxReasons> stays;
   std::array<PortCounters, kMaxPorts> ports;
-  std::uint32_t restricted;  // a process of the container restricted itself by Landlock
+  core::Restrictions restrictions;
 };
 
 /// Maps zeroed memory that a clone shares. Lives as long as the process.

@@ -1,16 +1,14 @@
 // Calls that make whoever looks at the caller wait.
 //
-//   block page FILE | toggle PORT | close MACHINE PORT | landlock MACHINE PORT
+//   block page FILE | toggle PORT | close MACHINE PORT
 //
 //   page      connects with an address in a page of FILE (on a file system that never answers)
 //   toggle    switches O_NONBLOCK of a published listener under its own accepts
 //   close     begins connects that the caller closes, is interrupted in, or dies in; "closed"
-//   landlock  restricts itself, then connects and tells on which side it is
 #include <pthread.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -82,26 +80,10 @@ static int begin_and_close(const char* machine, int port) {
   return 0;
 }
 
-static int restrict_and_connect(const char* machine, int port) {
-  // Any network access that is handled and not granted would be refused: only files are handled.
-  uint64_t attributes[1] = {1};
-  int rules = (int)syscall(444, attributes, sizeof attributes, 0);
-  if (rules < 0) return 77;
-  int before = tcp_socket(AF_INET);
-  if (connect4(before, machine, port) < 0) return 1;
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (syscall(446, rules, 0) < 0) return 77;
-  int after = tcp_socket(AF_INET);
-  if (connect4(after, machine, port) < 0) return 1;
-  printf("before %d after %d\n", is_inside(before), is_inside(after));
-  return 0;
-}
-
 int main(int argc, char** argv) {
-  usage_unless(argc >= 3, "block page FILE | toggle PORT | close MACHINE PORT | landlock ...");
+  usage_unless(argc >= 3, "block page FILE | toggle PORT | close MACHINE PORT");
   if (strcmp(argv[1], "page") == 0) return block_page(argv[2]);
   if (strcmp(argv[1], "toggle") == 0) return toggle_listener(atoi(argv[2]));
-  if (argc < 4) return 2;
-  if (strcmp(argv[1], "close") == 0) return begin_and_close(argv[2], atoi(argv[3]));
-  return restrict_and_connect(argv[2], atoi(argv[3]));
+  if (argc < 4 || strcmp(argv[1], "close") != 0) return 2;
+  return begin_and_close(argv[2], atoi(argv[3]));
 }
