@@ -40,17 +40,13 @@ Result<internal::FromKeeper> KeeperClient::wait_for(std::uint64_t serial) {
   return std::move(*answer);
 }
 
-void KeeperClient::run(const std::function<void(UniqueFd)>& on_connection) {
+void KeeperClient::run() {
   while (sys::sleep_until_readable(channel_.socket())) {
     auto received = channel_.receive();
     if (!received && received.error().code == EAGAIN) continue;
     internal::FromKeeper message;
     if (!received || received->end || !message.ParseFromString(received->bytes)) break;
-    if (message.connection() && received->descriptors.size() == 1) {
-      on_connection(std::move(received->descriptors.front()));
-    } else {
-      take(std::move(message));
-    }
+    take(std::move(message));
   }
   end();
 }

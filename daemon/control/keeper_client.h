@@ -5,7 +5,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -31,8 +30,8 @@ class KeeperClient : public Keeper {
 
   Result<internal::FromKeeper> ask(internal::ToKeeper request) override;
 
-  /// Receives until the keeper is gone; `on_connection` gets each client that it has admitted.
-  void run(const std::function<void(UniqueFd)>& on_connection);
+  /// Receives until the keeper is gone, or a signal sets out to end the program.
+  void run();
 
  private:
   Result<internal::FromKeeper> wait_for(std::uint64_t serial);

@@ -1,5 +1,5 @@
 // sockhop-control: the gRPC server behind sockhop.sock. Started by sockhopd with the channel to it
-// as descriptor 3; ends with it.
+// as descriptor 3 and the listening socket as 4; ends with it.
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/resource_quota.h>
@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "control/client_door.h"
 #include "control/container_service.h"
 #include "control/keeper_client.h"
 #include "sys/input_wait.h"
@@ -23,6 +24,7 @@
 namespace {
 
 constexpr int kChannel = 3;
+constexpr int kListener = 4;
 // A person or a hook at a time: few threads and little memory do.
 constexpr int kMaxThreads = 4;
 constexpr std::size_t kMaxMemory = 8 * 1024 * 1024;
@@ -56,9 +58,13 @@ int serve() {
     spdlog::error("gRPC does not start");
     return 1;
   }
-  keeper.run([&server](sockhop::UniqueFd connection) {
-    grpc::AddInsecureChannelFromFd(server.get(), connection.release());
-  });
+  {
+    const sockhop::control::ClientDoor door(
+        sockhop::UniqueFd(kListener), keeper, [&server](sockhop::UniqueFd connection) {
+          grpc::AddInsecureChannelFromFd(server.get(), connection.release());
+        });
+    keeper.run();
+  }
   server->GetHealthCheckService()->SetServingStatus(false);
   server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
   return 0;

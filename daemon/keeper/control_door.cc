@@ -43,14 +43,12 @@ Status ControlDoor::start() {
   if (!program) return program.error();
   auto ends = sys::packet_pair();
   if (!ends) return ends.error();
-  auto pid = sys::spawn({*program, {"--log-level", log_level_}, {ends->second}});
+  auto pid = sys::spawn({*program, {"--log-level", log_level_}, {ends->second, listener_}});
   if (!pid) return pid.error();
   pid_ = *pid;
   ++generation_;
   channel_ = sys::MessageChannel(std::move(ends->first));
   channel_watch_ = std::make_unique<Watch>(loop_, channel_.socket(), [this] { read(); });
-  acceptor_ = std::make_unique<Acceptor>(loop_, listener_, "sockhop.sock",
-                                         [this](const UniqueFd& socket) { take_in(socket); });
   started_at_ = std::chrono::steady_clock::now();
   return {};
 }
@@ -72,7 +70,6 @@ bool ControlDoor::child_ended(pid_t pid, const std::string& how) {
   if (pid != pid_) return false;
   spdlog::warn("control ended with {}; starting it again", how);
   pid_ = 0;
-  acceptor_.reset();
   channel_watch_.reset();
   channel_.close();
   if (std::chrono::steady_clock::now() - started_at_ > kHealthyAfter) pause_ = kFirstPause;
@@ -84,29 +81,13 @@ void ControlDoor::expire(Time now) {
   if (restart_at_ && *restart_at_ <= now) start_or_retry();
 }
 
-void ControlDoor::take_in(FdRef connection) {
-  if (auto admitted = admit(connection); !admitted) {
-    // A client may be gone: `sockhop` first looks whether anybody listens.
-    const bool gone = admitted.error().code == ESRCH;
-    spdlog::log(gone ? spdlog::level::debug : spdlog::level::warn, "sockhop.sock: refused: {}",
-                to_string(admitted.error()));
-    return;
-  }
-  internal::FromKeeper message;
-  message.set_connection(true);
-  const auto sent = channel_.send(message.SerializeAsString(), std::span(&connection, 1));
-  if (!sent) spdlog::warn("sockhop.sock: client not served: {}", to_string(sent.error()));
-}
-
-Status ControlDoor::admit(FdRef connection) const {
-  const auto peer = sys::peer_of(connection);
-  if (!peer) return peer.error();
-  const std::string who = "pid " + std::to_string(peer->pid);
-  if (peer->uid != ::geteuid()) return Error{EPERM, "peer", who + " belongs to another user"};
-  const auto process = sys::namespaces_of(peer->pid);
-  if (!sys::still_there(*peer)) return Error{ESRCH, "peer", who + " has ended"};
+Status ControlDoor::admit(const internal::AdmitClient& client) const {
+  const std::string who = "pid " + std::to_string(client.pid());
+  if (client.uid() != ::geteuid()) return Error{EPERM, "client", who + " belongs to another user"};
+  const auto process = sys::namespaces_of(client.pid());
   if (!process) return process.error();
-  if (!events_.admits(*process)) return Error{EPERM, "peer", who + " is a process of a container"};
+  if (!events_.admits(*process))
+    return Error{EPERM, "client", who + " is a process of a container"};
   return {};
 }
 
@@ -120,11 +101,28 @@ void ControlDoor::read() {
     if (pid_ > 0) sys::signal_child(pid_, SIGKILL);
     return;
   }
+  if (request.has_admit()) return answer_client(request);
   events_.on_request(request, [this, generation = generation_,
                                serial = request.serial()](internal::FromKeeper message) {
     message.set_serial(serial);
     reply(generation, message);
   });
+}
+
+void ControlDoor::answer_client(const internal::ToKeeper& request) {
+  internal::FromKeeper message;
+  message.set_serial(request.serial());
+  if (const auto admitted = admit(request.admit())) {
+    message.set_ok(true);
+  } else {
+    // A client may be gone: `sockhop` first looks whether anybody listens.
+    const bool gone = admitted.error().code == ENOENT || admitted.error().code == ESRCH;
+    spdlog::log(gone ? spdlog::level::debug : spdlog::level::warn, "sockhop.sock: refused: {}",
+                to_string(admitted.error()));
+    message.mutable_failure()->set_code(admitted.error().code);
+    message.mutable_failure()->set_text(admitted.error().detail);
+  }
+  reply(generation_, message);
 }
 
 void ControlDoor::reply(std::uint64_t generation, const internal::FromKeeper& message) {

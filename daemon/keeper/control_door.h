@@ -1,7 +1,9 @@
-// sockhop.sock and the sockhop-control process behind it.
+// The sockhop-control process that serves sockhop.sock.
 //
-// The keeper accepts and checks the clients, because it knows the containers, and hands their
-// connections to control; while control is being restarted they wait in the socket's queue.
+// Control accepts the clients and asks for each whether it may come in, because the keeper knows
+// the containers. Their connections are not passed from here: descriptors in flight are counted
+// per user, and a container can use that limit up (unix(7), ETOOMANYREFS). While control is being
+// restarted clients wait in the queue of the socket, which the keeper holds.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +17,6 @@
 
 #include "control.pb.h"
 #include "core/admission.h"
-#include "keeper/acceptor.h"
 #include "keeper/watch.h"
 #include "sys/message_channel.h"
 
@@ -47,9 +48,9 @@ class ControlDoor {
   Status start();
   void start_or_retry();
   void retry_later();
-  void take_in(FdRef connection);
-  Status admit(FdRef connection) const;
+  [[nodiscard]] Status admit(const internal::AdmitClient& client) const;
   void read();
+  void answer_client(const internal::ToKeeper& request);
   void reply(std::uint64_t generation, const internal::FromKeeper& message);
 
   boost::asio::io_context& loop_;
@@ -60,7 +61,6 @@ class ControlDoor {
   std::uint64_t generation_ = 0;  // of the control process: replies to a dead one are dropped
   sys::MessageChannel channel_;
   std::unique_ptr<Watch> channel_watch_;
-  std::unique_ptr<Acceptor> acceptor_;  // only while control runs
   Time started_at_{};
   std::chrono::milliseconds pause_;
   std::optional<Time> restart_at_;

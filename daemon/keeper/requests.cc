@@ -141,6 +141,7 @@ void handle(Containers& containers, const internal::ToKeeper& request, Answer an
       return containers.set_acceleration(request.set_acceleration().container(),
                                          request.set_acceleration().on(),
                                          answer_status(std::move(answer)));
+    case internal::ToKeeper::kAdmit:  // the door's own business
     case internal::ToKeeper::BODY_NOT_SET:
       return answer_failure(answer, input_error("request", "empty"));
   }
