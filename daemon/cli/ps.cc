@@ -31,8 +31,11 @@ void print_container(const v1::Container& container) {
               static_cast<unsigned long long>(container.hops()),
               static_cast<unsigned long long>(injected));
   for (const auto& state : container.ports()) {
+    const std::string problem = "cannot listen (" + state.problem() + ")";
     std::printf("  port %s %s, %llu injected, %llu relayed\n", text_of(state).c_str(),
-                state.listening() ? "listening" : "reserved",
+                !state.problem().empty() ? problem.c_str()
+                : state.listening()      ? "listening"
+                                         : "reserved",
                 static_cast<unsigned long long>(state.injected()),
                 static_cast<unsigned long long>(state.relayed()));
   }

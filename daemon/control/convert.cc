@@ -1,6 +1,7 @@
 #include "control/convert.h"
 
 #include <cstring>
+#include <system_error>
 
 #include "core/endpoint.h"
 
@@ -46,6 +47,9 @@ void fill_status(v1::Container& container, const internal::Status& status) {
     auto& port = *container.add_ports();
     fill(*port.mutable_port(), message.port());
     port.set_listening(message.listening());
+    if (message.problem() != 0) {
+      port.set_problem(std::generic_category().message(message.problem()));
+    }
     port.set_injected(message.injected());
     port.set_relayed(message.relayed());
   }

@@ -35,6 +35,7 @@ struct Shared {
   SocketMaker& sockets;
   References& references;
   sys::WaitSet& waits;
+  std::string container;  // its id, for log lines
   /// Few call slots are left: calls that would wait are left to the kernel.
   bool crowded = false;
 };

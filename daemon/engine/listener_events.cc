@@ -76,7 +76,9 @@ void Listeners::ring(const HostPort& port) {
                       (waiting < kMost && now - latest->asked_at > kQuietNs);
   if (!needed) return;
   latest->rung_at = now;
-  if (latest->bell.ring(latest->local, latest->v6_only) == Bell::Rung::refused) list_again();
+  if (latest->bell.ring(latest->local, latest->v6_only) == Bell::Rung::refused) {
+    list_again();
+  }
 }
 
 void Listeners::on_listener(std::uint64_t cookie, std::uint32_t events, const Wake& wake) {

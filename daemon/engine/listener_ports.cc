@@ -57,14 +57,23 @@ Status ListenerPorts::set(const std::vector<core::PublishedPort>& ports) {
   std::vector<HostPort> now;
   std::array<bool, sys::kMaxPorts> used{};
   std::vector<const core::PublishedPort*> fresh;
+  const auto find_known = [this](const core::PublishedPort& port) {
+    return std::find_if(ports_.begin(), ports_.end(),
+                        [&](const HostPort& one) { return one.published == port; });
+  };
+  std::size_t count = 0;
   for (const auto& port : ports) {
     if (port.protocol != core::Protocol::tcp) continue;
-    const auto known = std::find_if(ports_.begin(), ports_.end(),
-                                    [&](const HostPort& one) { return one.published == port; });
-    if (known == ports_.end()) {
-      fresh.push_back(&port);
-      continue;
+    if (++count > sys::kMaxPorts) return Error{E2BIG, "published ports", "more than 240"};
+    if (find_known(port) != ports_.end()) continue;
+    if (sys::kept_fd(memory_, sys::Kept::endpoint, endpoint_key(port)).get() < 0) {
+      return Error{ENOENT, "published port", core::to_string(port)};
     }
+    fresh.push_back(&port);
+  }
+  for (const auto& port : ports) {
+    const auto known = find_known(port);
+    if (known == ports_.end()) continue;
     used[known->row] = true;
     now.push_back(*known);
     ports_.erase(known);
@@ -72,12 +81,9 @@ Status ListenerPorts::set(const std::vector<core::PublishedPort>& ports) {
   for (const HostPort& gone : ports_) remove(gone);
   ports_ = std::move(now);
   for (const auto* port : fresh) {
-    const auto row = std::find(used.begin(), used.end(), false) - used.begin();
-    if (row == sys::kMaxPorts) return Error{E2BIG, "published ports", "more than 64"};
     HostPort one{.published = *port, .key = endpoint_key(*port)};
-    one.row = static_cast<std::uint32_t>(row);
+    one.row = static_cast<std::uint32_t>(std::find(used.begin(), used.end(), false) - used.begin());
     one.fd = sys::kept_fd(memory_, sys::Kept::endpoint, one.key).get();
-    if (one.fd < 0) return Error{ENOENT, "published port", core::to_string(*port)};
     used[one.row] = true;
     adopt(one);
     ports_.push_back(one);
@@ -133,8 +139,7 @@ Status ListenerPorts::turn_family(HostPort& port, int family) {
   return {};
 }
 
-Status ListenerPorts::listen_on_port(HostPort& port, const Listener& listener, FdRef copy,
-                                     int backlog) {
+Status ListenerPorts::listen_on_port(HostPort& port, const Listener& listener, FdRef copy) {
   const int family = port.published.host.address.is_v4() ? listener.family : AF_INET6;
   if (port.family != family) {
     if (auto turned = turn_family(port, family); !turned) return turned;
@@ -145,20 +150,20 @@ Status ListenerPorts::listen_on_port(HostPort& port, const Listener& listener, F
   // Found by a new engine: it listens already, as its application asked.
   const bool adopted = copy.get() < 0 && sys::tcp_state(fd) == TcpState::listen;
   if (!adopted) {
-    if (auto listens = sys::listen_at_endpoint(fd, backlog); !listens) return listens;
+    if (auto listens = sys::listen_at_endpoint(fd, listener.backlog); !listens) return listens;
   }
   port.serves = listener.family;
   return edges_.watch(fd, EPOLLIN, kPortEvent | port.row);
 }
 
-Status ListenerPorts::listen_for(Listener& listener, FdRef copy, int backlog) {
+void ListenerPorts::listen_for(const Listener& listener, FdRef copy) {
   for (HostPort& port : ports_) {
     if (!reaches(port.published, listener.local, listener.v6_only)) continue;
     const bool better = listener.family == AF_INET6 && !port.published.host.address.is_v4();
     if (port.serves != 0 && port.serves != listener.family && !better) continue;
-    if (auto listens = listen_on_port(port, listener, copy, backlog); !listens) return listens;
+    const auto listens = listen_on_port(port, listener, copy);
+    port.problem = listens || port.serves != 0 ? 0 : listens.error().code;
   }
-  return {};
 }
 
 void ListenerPorts::refresh_options(const Listener& listener, FdRef copy) {
@@ -170,11 +175,14 @@ void ListenerPorts::refresh_options(const Listener& listener, FdRef copy) {
 
 void ListenerPorts::stop_unserved(const ListenerTable& listeners) {
   for (HostPort& port : ports_) {
-    if (port.serves == 0) continue;
-    const bool served =
-        std::any_of(listeners.all().begin(), listeners.all().end(),
-                    [&](const auto& one) { return one->listening && serves(port, *one); });
-    if (served) continue;
+    bool wanted = false;
+    bool served = false;
+    for (const auto& one : listeners.all()) {
+      wanted = wanted || reaches(port.published, one->local, one->v6_only);
+      served = served || (one->listening && serves(port, *one));
+    }
+    if (!wanted) port.problem = 0;  // nobody listens: it is to refuse
+    if (served || port.serves == 0) continue;
     sys::stop_listening(FdRef::from_number(port.fd));
     sys::drop_kept(memory_, sys::Kept::accepted, port.key);
     port.waiting = 0;

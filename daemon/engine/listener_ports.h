@@ -21,6 +21,8 @@ struct HostPort {
   int family = 0;             // of it
   int serves = 0;             // family of the container's listeners; 0: does not listen
   std::uint32_t waiting = 0;  // connections that are kept
+  int problem = 0;            // errno: a listener is there, but the host refuses connections
+  std::int64_t told_at = 0;   // when that was logged
 };
 
 class ListenerPorts {
@@ -41,8 +43,9 @@ class ListenerPorts {
   /// Would any port reach a listener like this?
   [[nodiscard]] bool reach(const core::Endpoint& local, bool v6_only) const;
   /// The ports that reach the listener begin to listen. `copy`: the listener, for its options;
-  /// negative when none is at hand.
-  Status listen_for(Listener& listener, FdRef copy, int backlog);
+  /// negative when none is at hand. Where the host cannot listen, the port's `problem` says so; the
+  /// container's listener works without it.
+  void listen_for(const Listener& listener, FdRef copy);
   /// Reads the listener's options again.
   void refresh_options(const Listener& listener, FdRef copy);
   /// Ports whose last listener went stop to listen.
@@ -58,7 +61,7 @@ class ListenerPorts {
   [[nodiscard]] static bool serves(const HostPort& port, const Listener& listener);
 
  private:
-  Status listen_on_port(HostPort& port, const Listener& listener, FdRef copy, int backlog);
+  Status listen_on_port(HostPort& port, const Listener& listener, FdRef copy);
   Status turn_family(HostPort& port, int family);
   bool take_kept(HostPort& port, sys::CallSlot& slot);
   void remove(const HostPort& port);

@@ -16,6 +16,7 @@ struct Listener {
   core::Endpoint local;
   int family = 0;
   bool v6_only = false;
+  int backlog = 4096;             // of one that was there before us; the kernel caps it (somaxconn)
   bool listening = true;          // false after shutdown(2)
   bool watched = false;           // has a registration
   bool reports_arrivals = false;  // the application set IP_PKTINFO itself

@@ -1,9 +1,11 @@
 #include "engine/listeners.h"
 
+#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "sys/arrival_device.h"
 #include "sys/clock.h"
@@ -17,8 +19,13 @@ using core::Reason;
 using core::TcpState;
 
 constexpr std::uint32_t kListenerEvents = EPOLLIN | EPOLLRDHUP;
-// Of listeners that were there before us and cannot be asked; the kernel caps it (somaxconn).
-constexpr int kBacklog = 4096;
+// A host that cannot listen is asked again this often, and named in the log so often at most.
+constexpr std::int64_t kRetryNs = 1'000'000'000;
+constexpr std::int64_t kTellNs = 60'000'000'000;
+
+std::string remedy_for(const core::PublishedPort& port) {
+  return "`ss -tanp sport = :" + std::to_string(port.host.port) + "` shows who is in the way";
+}
 
 }  // namespace
 
@@ -57,11 +64,23 @@ Status Listeners::set_ports(const std::vector<core::PublishedPort>& ports) {
   return {};
 }
 
+Status Listeners::check_served(const std::vector<core::PublishedPort>& besides) const {
+  if (not_listed_ != 0) return Error{not_listed_, "listing the container's listeners"};
+  for (const HostPort& port : ports_->all()) {
+    const bool known = std::find(besides.begin(), besides.end(), port.published) != besides.end();
+    if (known || port.problem == 0) continue;
+    return Error{port.problem, "listen",
+                 core::to_string(port.published) + "; " + remedy_for(port.published)};
+  }
+  return {};
+}
+
 void Listeners::start() { list_again(); }
 
 void Listeners::list_again() {
   if (!watch_) return;
   const auto listed = watch_->list_listeners(ports_->container_ports());
+  not_listed_ = listed ? 0 : listed.error().code;
   if (!listed) return;
   std::vector<std::uint64_t> ended;
   for (const auto& one : table_.all()) {
@@ -76,9 +95,32 @@ void Listeners::list_again() {
     Listener* listener = table_.find(entry.cookie);
     if (listener == nullptr) listener = table_.add(entry.cookie, entry.local, family, false);
     if (listener == nullptr) continue;
-    (void)ports_->listen_for(*listener, FdRef::from_number(-1), kBacklog);
+    ports_->listen_for(*listener, FdRef::from_number(-1));
   }
   ports_->stop_unserved(table_);
+  tell_problems();
+}
+
+bool Listeners::has_problem() const { return !check_served({}); }
+
+void Listeners::retry() {
+  if (!has_problem() || sys::monotonic_ns() - retried_at_ < kRetryNs) return;
+  retried_at_ = sys::monotonic_ns();
+  list_again();
+}
+
+void Listeners::tell_problems() {
+  const std::int64_t now = sys::monotonic_ns();
+  for (HostPort& port : ports_->all()) {
+    // A container can bring this about again and again: its log stays short.
+    if (port.problem == 0 || (port.told_at != 0 && now - port.told_at < kTellNs)) continue;
+    port.told_at = now;
+    spdlog::warn(
+        "container {}: port {}: its server listens, but the host refuses its clients: {}. It is "
+        "tried again every second; {}",
+        shared_.container, core::to_string(port.published), ::strerror(port.problem),
+        remedy_for(port.published));
+  }
 }
 
 Listener* Listeners::known(const core::SocketFacts& facts, FdRef copy) {
@@ -88,8 +130,10 @@ Listener* Listeners::known(const core::SocketFacts& facts, FdRef copy) {
   if (changed) {
     listener = table_.add(facts.cookie, facts.local, facts.family, facts.v6_only);
     if (listener == nullptr) return nullptr;
+    listener->backlog = sys::listen_backlog(copy);
     ports_->stop_unserved(table_);
-    (void)ports_->listen_for(*listener, copy, sys::listen_backlog(copy));
+    ports_->listen_for(*listener, copy);
+    tell_problems();
   }
   if (!listener->watched) {
     listener->watched =
@@ -110,13 +154,15 @@ Outcome Listeners::on_listen(ActiveCall& call, const core::ListenCall& asked, Un
   if (listener == nullptr || !call.still_waiting()) return stay_inside(Reason::daemon_error);
   // First the host: a connection may come as soon as the caller was told that it listens. Where the
   // host cannot listen, the container's listener works without it.
-  (void)ports_->listen_for(*listener, copy, asked.backlog);
+  listener->backlog = asked.backlog;
+  ports_->listen_for(*listener, copy);
   if (auto listens = sys::listen_on(copy, asked.backlog); !listens) {
     if (fresh && facts.state != TcpState::listen) table_.remove(facts.cookie);
     ports_->stop_unserved(table_);
     return fail(listens.error().code);
   }
   (void)known(facts, copy);
+  tell_problems();
   return Return{};
 }
 
@@ -124,7 +170,7 @@ Listeners::State Listeners::state_of(const core::PublishedPort& port) const {
   for (const HostPort& one : ports_->all()) {
     if (one.published != port) continue;
     const auto& counters = shared_.memory.ports[one.row];
-    return {one.serves != 0, counters.injected, counters.relayed};
+    return {one.serves != 0, one.problem, counters.injected, counters.relayed};
   }
   return {};
 }

@@ -32,8 +32,14 @@ class Listeners {
 
   /// Endpoints of the ports are kept (sys::Kept::endpoint, endpoint_key). Any number of times.
   Status set_ports(const std::vector<core::PublishedPort>& ports);
+  /// Do the endpoints listen for the listeners that are there? The error is that of a port which
+  /// does not, ports of `besides` left out.
+  [[nodiscard]] Status check_served(const std::vector<core::PublishedPort>& besides) const;
   /// Serves the listeners that are there already.
   void start();
+  /// A listener is there that the host refuses clients for: retry() is to be called now and then.
+  [[nodiscard]] bool has_problem() const;
+  void retry();
 
   /// Is any port published?
   [[nodiscard]] bool any() const { return !ports_->all().empty(); }
@@ -56,6 +62,7 @@ class Listeners {
 
   struct State {
     bool listening = false;
+    int problem = 0;  // errno: a listener is there, but the host cannot listen
     std::uint64_t injected = 0;
     std::uint64_t relayed = 0;
   };
@@ -95,6 +102,7 @@ class Listeners {
   bool wake_waiting(const std::function<bool(const Listener&)>& which, const Wake& wake);
   void ring(const HostPort& port);
   void list_again();
+  void tell_problems();
 
   Shared& shared_;
   sys::WorkerThread& container_;
@@ -103,6 +111,8 @@ class Listeners {
   std::unique_ptr<ListenerPorts> ports_;
   std::unique_ptr<Accepted> accepted_;
   std::optional<sys::ListenerWatch> watch_;
+  int not_listed_ = 0;  // errno of the last listing
+  std::int64_t retried_at_ = 0;
 };
 
 }  // namespace sockhop::engine

@@ -18,6 +18,7 @@ namespace asio = boost::asio;
 // Callers that went away without a word, and listeners of other processes, are looked for this
 // often.
 constexpr std::chrono::milliseconds kSweep{250};
+constexpr std::chrono::milliseconds kRetry{1000};
 // One container's calls are served in turns with the session's own messages.
 constexpr int kBatch = 64;
 
@@ -143,7 +144,8 @@ Status Session::assemble(SessionStart start) {
   const auto cookies = read_cookies(*parts.container);
   if (!cookies) return cookies.error();
   parts.shared.emplace(Shared{memory_, *cookies, std::move(start.policy), *parts.paths,
-                              *parts.sockets, *parts.references, *parts.waits});
+                              *parts.sockets, *parts.references, *parts.waits,
+                              std::move(start.container)});
   parts.connects.emplace(*parts.shared);
   parts.names.emplace(*parts.shared, *parts.connects, *parts.container, parts.ports);
   auto listeners = Listeners::open(*parts.shared, *parts.container);
@@ -152,7 +154,8 @@ Status Session::assemble(SessionStart start) {
   parts.dispatcher = std::make_unique<Dispatcher>(
       Dispatcher::Parts{*parts.shared, *parts.connects, *parts.names, *parts.processes,
                         *parts.listeners, start.features.thread_pidfd});
-  if (auto done = set_ports(std::move(start.ports)); !done) return done;
+  parts.ports = std::move(start.ports);
+  if (auto done = parts.listeners->set_ports(parts.ports); !done) return done;
 
   for (const auto& kept : memory_.kept) {
     if (kept.kind == sys::Kept::notify) serve(kept.key);
@@ -229,6 +232,7 @@ void Session::wait_listeners() {
         parts_->listeners->take_events(
             [this](std::uint64_t index) { parts_->dispatcher->wake(index); });
         retry_starved();
+        arm_timer();
         wait_listeners();
       });
 }
@@ -238,8 +242,9 @@ void Session::retry_starved() {
 }
 
 void Session::arm_timer() {
-  if (!parts_->dispatcher->any_waiting()) return;
-  auto wait = std::chrono::nanoseconds(kSweep);
+  const bool calls_wait = parts_->dispatcher->any_waiting();
+  if (!calls_wait && !parts_->listeners->has_problem()) return;
+  auto wait = std::chrono::nanoseconds(calls_wait ? kSweep : kRetry);
   if (const std::int64_t deadline = parts_->dispatcher->next_deadline(); deadline != 0) {
     wait = std::clamp(std::chrono::nanoseconds(deadline - sys::monotonic_ns()),
                       std::chrono::nanoseconds(0), wait);
@@ -252,6 +257,7 @@ void Session::arm_timer() {
     if (error) return;
     timer_armed_ = false;
     parts_->dispatcher->sweep();
+    parts_->listeners->retry();
     retry_starved();
     arm_timer();
   });
@@ -264,15 +270,23 @@ void Session::set_uplinks(std::vector<core::Uplink> uplinks) {
 }
 
 Status Session::set_ports(std::vector<core::PublishedPort> ports) {
-  parts_->ports = std::move(ports);
-  return parts_->listeners->set_ports(parts_->ports);
+  auto& listeners = *parts_->listeners;
+  const auto before = std::exchange(parts_->ports, std::move(ports));
+  auto done = listeners.set_ports(parts_->ports);
+  if (done) done = listeners.check_served(before);
+  if (!done) {
+    parts_->ports = before;
+    (void)listeners.set_ports(before);
+  }
+  arm_timer();
+  return done;
 }
 
 std::vector<PortState> Session::ports() const {
   std::vector<PortState> all;
   for (const auto& port : parts_->ports) {
     const auto state = parts_->listeners->state_of(port);
-    all.push_back({port, state.listening, state.injected, state.relayed});
+    all.push_back({port, state.listening, state.problem, state.injected, state.relayed});
   }
   return all;
 }

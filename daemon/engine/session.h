@@ -24,6 +24,7 @@ struct Features {
 };
 
 struct SessionStart {
+  std::string container;  // its id, for log lines
   core::Policy policy;
   std::vector<core::PublishedPort> ports;
   std::vector<core::Uplink> uplinks;
@@ -33,6 +34,7 @@ struct SessionStart {
 struct PortState {
   core::PublishedPort port;
   bool listening = false;
+  int problem = 0;  // errno: a server listens, but the host cannot
   std::uint64_t injected = 0;
   std::uint64_t relayed = 0;
 };
@@ -55,7 +57,8 @@ class Session {
   void serve(std::uint64_t key);
   void set_policy(core::Policy policy);
   void set_uplinks(std::vector<core::Uplink> uplinks);
-  /// Endpoints of new ports are kept already.
+  /// Endpoints of new ports are kept already. Done when the endpoints of servers that listen
+  /// already listen, too; else an error, and the ports are as before.
   Status set_ports(std::vector<core::PublishedPort> ports);
   [[nodiscard]] std::vector<PortState> ports() const;
   [[nodiscard]] std::uint32_t notify_count() const;

@@ -80,6 +80,7 @@ std::vector<core::Uplink> uplinks_of(
 
 Result<engine::SessionStart> start_of(const internal::Start& message) {
   engine::SessionStart start;
+  start.container = message.container();
   auto policy = policy_of(message.policy());
   if (!policy) return policy.error();
   start.policy = std::move(*policy);

@@ -192,19 +192,28 @@ Status Requests::add_notify(std::vector<UniqueFd> descriptors) {
 
 Status Requests::set_ports(const internal::SetPorts& message, std::vector<UniqueFd> descriptors) {
   std::vector<core::PublishedPort> ports;
-  std::size_t next = 0;
+  std::vector<std::uint64_t> fresh;
+  Status done;
   for (const auto& one : message.ports()) {
     const auto port = port_of(one);
-    if (!port) return port.error();
+    if (!port) done = port.error();
+    if (!done) break;
     ports.push_back(*port);
     const auto key = engine::endpoint_key(*port);
     if (sys::kept_fd(memory_, sys::Kept::endpoint, key).get() >= 0) continue;
-    if (next >= descriptors.size()) return Error{EPROTO, "set_ports", "a descriptor is missing"};
-    const auto kept =
-        sys::keep_fd(memory_, sys::Kept::endpoint, key, std::move(descriptors[next++]));
-    if (!kept) return kept.error();
+    const std::size_t next = fresh.size();
+    if (next >= descriptors.size()) done = Error{EPROTO, "set_ports", "a descriptor is missing"};
+    if (!done) break;
+    fresh.push_back(key);
+    const auto kept = sys::keep_fd(memory_, sys::Kept::endpoint, key, std::move(descriptors[next]));
+    if (!kept) done = kept.error();
+    if (!done) break;
   }
-  if (auto done = session_->set_ports(std::move(ports)); !done) return done;
+  if (done) done = session_->set_ports(std::move(ports));
+  if (!done) {
+    for (const auto key : fresh) sys::drop_kept(memory_, sys::Kept::endpoint, key);
+    return done;
+  }
   *start_.mutable_ports() = message.ports();
   return remember_start();
 }
@@ -251,6 +260,7 @@ internal::Status Requests::status() const {
     one->mutable_port()->set_container_port(state.port.container_port);
     one->mutable_port()->set_protocol(state.port.protocol == core::Protocol::udp ? 17 : 6);
     one->set_listening(state.listening);
+    one->set_problem(state.problem);
     one->set_injected(state.injected);
     one->set_relayed(state.relayed);
   }

@@ -61,10 +61,8 @@ Result<UniqueFd> bind_beside(FdRef bound, const core::Endpoint& host, int family
   const int done = ::bind(beside.get(), reinterpret_cast<const sockaddr*>(name.data()),
                           static_cast<socklen_t>(name.size()));
   const int error = errno;
-  for (const FdRef fd : {bound, FdRef(beside)}) {
-    set_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
-    set_int(fd, SOL_SOCKET, SO_REUSEADDR, 0);
-  }
+  for (const FdRef fd : {bound, FdRef(beside)}) set_int(fd, SOL_SOCKET, SO_REUSEPORT, 0);
+  set_int(done < 0 ? bound : FdRef(beside), SOL_SOCKET, SO_REUSEADDR, 0);
   if (done < 0) return Error{error, "bind", core::to_string(host)};
   return beside;
 }

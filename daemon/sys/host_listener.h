@@ -11,7 +11,9 @@ namespace sockhop::sys {
 
 /// A socket of `family` bound to the same address, without a moment in which the port is free: both
 /// carry SO_REUSEPORT for the second bind (socket(7)) and neither afterwards. An IPv4 address in
-/// AF_INET6 is the mapped one, so only IPv4 clients come in.
+/// AF_INET6 is the mapped one, so only IPv4 clients come in. `bound` is to be closed then; it keeps
+/// SO_REUSEADDR, because another process may still hold it when the new socket listens, and without
+/// the flag that would be EADDRINUSE.
 Result<UniqueFd> bind_beside(FdRef bound, const core::Endpoint& host, int family);
 
 /// listen(2) checks the port again (inet_csk_listen_start, 6.18): a connection in TIME_WAIT would

@@ -24,7 +24,7 @@ struct ListenerEntry {
 class ListenerWatch {
  public:
   /// A port set is compiled into the socket's own filter: more than this is an error (E2BIG).
-  static constexpr std::size_t kMaxPorts = 200;
+  static constexpr std::size_t kMaxPorts = 240;
 
   /// Opens in the calling thread's network namespace (CAP_NET_ADMIN over it); usable from any
   /// thread afterwards. Only sockets whose local port is in `ports` (host order) are reported: the

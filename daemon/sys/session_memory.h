@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxCarried = 8;  // epoll registrations of one soc
 inline constexpr std::size_t kMaxKept = 2048;  // a relayed connection takes six
 inline constexpr std::size_t kMaxUndelivered = 256;
 inline constexpr std::size_t kMaxReasons = 64;
-inline constexpr std::size_t kMaxPorts = 64;
+inline constexpr std::size_t kMaxPorts = 240;  // a registration has no more
 
 /// How far a call has come. The comment says what is true once the stage is written.
 enum class CallStage : std::uint32_t {

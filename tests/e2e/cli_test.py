@@ -2,7 +2,7 @@
 
 from harness import Lab, main, wait_for
 from harness.oracle import hops_at_least, wait_for_injected
-from harness.servers import http_server, listening
+from harness.servers import http_server, listening, serve
 
 
 def fetch(lab, arm):
@@ -102,14 +102,46 @@ def test_register_while_it_runs():
         arm = lab.arm("sockhop", name="web")
         http_server(arm, 80)
         assert reach(lab, port) == 7
-        lab.daemon.register("web", [f"{port}:80"])
-        # The endpoint listens a moment after the command has ended.
-        wait_for(lambda: reach(lab, port) == 0, "its server listened before the port was published")
-        lab.daemon.command("unregister", "web")
-        assert reach(lab, port) == 7
-        assert listening(arm, 80), "the server itself goes on"
-        lab.daemon.register("web", [f"{port}:80"])
-        wait_for(lambda: reach(lab, port) == 0, "once more")
+        for _ in range(5):
+            lab.daemon.register("web", [f"{port}:80"])
+            assert reach(lab, port) == 0, "its server listened before the port was published"
+            lab.daemon.command("unregister", "web")
+            assert reach(lab, port) == 7
+            assert listening(arm, 80), "the server itself goes on"
+
+
+# Keeps a connection in the way of its next listener (socket(7), SO_REUSEADDR) until it is told.
+IN_THE_WAY = """
+import os, socket, struct, time
+first = socket.create_server(("", 80))
+connection = first.accept()[0]
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
+first.close()
+second = socket.create_server(("", 80))
+while not os.path.exists("/tmp/go"):
+    time.sleep(0.01)
+connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+connection.close()
+second.accept()[0].sendall(b"HTTP/1.0 204 No Content\\r\\n\\r\\n")
+"""
+
+
+def test_a_host_that_cannot_listen_is_named():
+    with Lab() as lab:
+        port = lab.machine.host_port()
+        name = f"port 0.0.0.0:{port}->80/tcp"
+        arm = lab.arm("sockhop", name="web", ports=[f"{port}:80"])
+        serve(arm, ["python3", "-c", IN_THE_WAY], 80)
+        lab.machine.popen(["curl", "-sS", f"http://{lab.machine.host4}:{port}/"])
+        wait_for(lambda: f"{name} cannot listen (Address already in use)" in words(lab, "ps"),
+                 "ps to say that the host refuses")
+        assert arm.entry()["ports"][0]["problem"] == "Address already in use", arm.entry()
+        with open(lab.daemon.log) as log:
+            told = [line for line in log if f"port 0.0.0.0:{port}:80/tcp" in line]
+        assert len(told) == 1 and "Address already in use" in told[0], told
+        assert f"sport = :{port}" in told[0], told
+        arm.run(["touch", "/tmp/go"])
+        wait_for(lambda: reach(lab, port) == 0, "the host to listen")
 
 
 def test_register_before_its_server_listens():

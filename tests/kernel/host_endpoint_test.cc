@@ -1,6 +1,7 @@
 // A published port is free again as soon as its container is gone.
 #include "sys/host_endpoint.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -42,6 +43,23 @@ TEST(HostEndpoint, IsBoundAgainWhileAConnectionIsInTimeWait) {
     ASSERT_TRUE(again);
     EXPECT_FALSE(listen_on(*again, 1)) << "listen() checks the port too: the case that is tested";
     EXPECT_TRUE(listen_at_endpoint(*again, 1));
+    EXPECT_FALSE(bind_host_endpoint(port)) << "nobody else gets it";
+  });
+}
+
+TEST(HostEndpoint, ListensInAnotherFamilyWhileSomebodyStillHoldsTheFirst) {
+  const tests::NetworkNamespace place;
+  place.run([] {
+    const auto port = core::parse_published_port("127.0.0.1:8080:80").value();
+    auto endpoint = bind_host_endpoint(port);
+    ASSERT_TRUE(endpoint);
+    // The keeper, which has sent it a moment ago.
+    const UniqueFd held(::fcntl(endpoint->get(), F_DUPFD_CLOEXEC, 3));
+    const auto beside = bind_beside(*endpoint, port.host, AF_INET6);
+    ASSERT_TRUE(beside);
+    endpoint->reset();
+    const auto listens = listen_at_endpoint(*beside, 1);
+    EXPECT_TRUE(listens) << to_string(listens.error());
     EXPECT_FALSE(bind_host_endpoint(port)) << "nobody else gets it";
   });
 }

@@ -179,6 +179,15 @@ TEST(Inject, ADualStackServerSeesMappedClients) {
   EXPECT_EQ(lab.memory().ports[1].injected, 1U);
 }
 
+TEST(Inject, AsManyPortsAsARegistrationMayHave) {
+  std::vector<std::string> ports;
+  for (int port = 7777; port < 7777 + 240; ++port) ports.push_back(std::to_string(port) + ":80");
+  InjectLab lab(ports, [](Board& board) { return serve_epoll(board, 0, true); });
+  ASSERT_TRUE(lab.wait_ready());
+  EXPECT_EQ(ask_from(lab.machine(), kHostAddress, 7777 + 239), "hello 198.51.100.2 10.0.2.100:80");
+  EXPECT_EQ(lab.memory().ports[239].injected, 1U);
+}
+
 TEST(Inject, ConnectionsAreRefusedWhenNobodyListens) {
   InjectLab lab({"7777:80"}, [](Board& board) {
     board.ready = 1;

@@ -138,7 +138,7 @@ void InjectLab::be_guard(const core::Policy& policy, UniqueFd notify) {
                        std::move(endpoints_[i]));
   }
   const engine::SessionStart start{
-      .policy = policy, .ports = ports_, .uplinks = {}, .features = {}};
+      .container = "lab", .policy = policy, .ports = ports_, .uplinks = {}, .features = {}};
   for (;;) {
     const auto child = sys::clone_engine([&] {
       board_->engine = ::getpid();
