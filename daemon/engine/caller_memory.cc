@@ -25,7 +25,7 @@ Status write_bytes(ActiveCall& call, std::uint64_t address, std::span<const std:
   const auto memory = call.tracee->open_memory();
   if (!memory) return memory.error();
   if (!call.still_waiting()) return Error{ESRCH, "write", {}};
-  if (!sys::write_memory(*memory, address, bytes)) return Error{EFAULT, "write", {}};
+  if (!memory->write(address, bytes)) return Error{EFAULT, "write", {}};
   return {};
 }
 
@@ -43,9 +43,8 @@ Status write_name(ActiveCall& call, std::uint64_t name_pointer, std::uint64_t le
   const auto memory = call.tracee->open_memory();
   if (!memory) return memory.error();
   if (!call.still_waiting()) return Error{ESRCH, "name", {}};
-  if (!shown.empty() && !sys::write_memory(*memory, name_pointer, shown))
-    return Error{EFAULT, "name", {}};
-  if (!sys::write_memory(*memory, length_pointer, raw)) return Error{EFAULT, "name", {}};
+  if (!shown.empty() && !memory->write(name_pointer, shown)) return Error{EFAULT, "name", {}};
+  if (!memory->write(length_pointer, raw)) return Error{EFAULT, "name", {}};
   return {};
 }
 

@@ -28,6 +28,28 @@
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // 5.19
 #endif
+/// PROCMAP_QUERY of linux/fs.h, 6.11.
+struct ProcmapQuery {
+  __u64 size;
+  __u64 query_flags;
+  __u64 query_addr;
+  __u64 vma_start;
+  __u64 vma_end;
+  __u64 vma_flags;
+  __u64 vma_page_size;
+  __u64 vma_offset;
+  __u64 inode;
+  __u32 dev_major;
+  __u32 dev_minor;
+  __u32 vma_name_size;
+  __u32 build_id_size;
+  __u64 vma_name_addr;
+  __u64 build_id_addr;
+};
+inline constexpr unsigned long kProcmapQuery = _IOWR('f', 17, ProcmapQuery);
+inline constexpr __u64 kProcmapWritable = 0x02;
+inline constexpr __u64 kProcmapCoveringOrNext = 0x10;
+
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51  // 6.3
 #endif
@@ -37,3 +59,4 @@ static_assert(sizeof(struct seccomp_data) == 64);
 static_assert(sizeof(struct seccomp_notif) == 80);
 static_assert(sizeof(struct seccomp_notif_resp) == 24);
 static_assert(sizeof(struct seccomp_notif_addfd) == 24);
+static_assert(sizeof(ProcmapQuery) == 104);

@@ -53,12 +53,7 @@ class KernelTracee final : public Tracee {
     return {};
   }
 
-  Result<UniqueFd> open_memory() override {
-    const std::string path = "/proc/" + std::to_string(thread_) + "/mem";
-    UniqueFd memory(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!memory) return errno_error("open", path);
-    return memory;
-  }
+  Result<CallerMemory> open_memory() override { return CallerMemory::open(thread_); }
 
   std::uint64_t identity() const override { return identity_; }
 
@@ -93,14 +88,6 @@ Result<std::unique_ptr<Tracee>> open_tracee(std::int32_t thread, bool by_thread)
   const std::uint64_t identity = by_thread ? facts.st_ino : static_cast<std::uint64_t>(thread);
   return std::unique_ptr<Tracee>(
       std::make_unique<KernelTracee>(thread, std::move(pidfd), identity));
-}
-
-Status write_memory(FdRef memory, std::uint64_t address, std::span<const std::byte> bytes) {
-  const ssize_t done =
-      ::pwrite(memory.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));
-  if (done < 0) return errno_error("pwrite");
-  if (static_cast<std::size_t>(done) != bytes.size()) return Error{EFAULT, "pwrite", {}};
-  return {};
 }
 
 }  // namespace sockhop::sys

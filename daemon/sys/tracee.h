@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "sys/caller_memory.h"
 
 namespace sockhop::sys {
 
@@ -25,7 +26,7 @@ class Tracee {
   /// Reads all of `into`; EFAULT when any byte cannot be read.
   virtual Status read(std::uint64_t address, std::span<std::byte> into) = 0;
   /// Opens the memory for writing; ask still_waiting() between this and the write.
-  virtual Result<UniqueFd> open_memory() = 0;
+  virtual Result<CallerMemory> open_memory() = 0;
   /// Names this thread for its whole life: no later thread has the same.
   virtual std::uint64_t identity() const = 0;
   /// The process (thread group) of the thread.
@@ -35,8 +36,5 @@ class Tracee {
 /// `by_thread`: PIDFD_THREAD (6.9) names the thread's own descriptor table; without it the thread
 /// group's leader is asked, which is the same table but for threads that unshared theirs.
 Result<std::unique_ptr<Tracee>> open_tracee(std::int32_t thread, bool by_thread);
-
-/// Writes through what open_memory() gave.
-Status write_memory(FdRef memory, std::uint64_t address, std::span<const std::byte> bytes);
 
 }  // namespace sockhop::sys
