@@ -6,6 +6,7 @@ import signal
 
 from fuse_never import NeverFs
 from scene import RUN, Scene, Skip, main, wait_for
+from scene import hostile as hostile_edit
 
 PORT = 7200
 HELD = 7201
@@ -199,6 +200,47 @@ def test_session_cannot_be_reached():
         median_of_connects(arm, scene, 5)
 
 
+def with_the_hosts_pids(config):
+    hostile_edit(config)
+    namespaces = config["linux"]["namespaces"]
+    config["linux"]["namespaces"] = [one for one in namespaces if one["type"] != "pid"]
+    # A new one can be mounted only by who owns the pid namespace.
+    for mount in config["mounts"]:
+        if mount["destination"] == "/proc":
+            mount.update(type="bind", source="/proc", options=["rbind"])
+
+
+def test_session_cannot_be_traced_by_root_that_sees_it():
+    """A container that shares the pid namespace of its user, with every capability it can have."""
+    with Scene() as scene:
+        scene.serve(PORT)
+        arm = scene.arm("sockhop", edit=with_the_hosts_pids)
+        median_of_connects(arm, scene, 5)
+        entry = arm.entry()
+        for pid in (int(entry["guard_pid"]), int(entry["engine_pid"])):
+            seen = arm.run(["cat", f"/proc/{pid}/comm"]).stdout
+            assert seen.startswith("sockhop"), "it must be in sight, or this proves nothing"
+            look = arm.run(["python3", "-c", PTRACE, pid], check=False)
+            assert look.stdout == "1\n", look  # EPERM
+            for part in ("mem", "environ", "maps", "fd", "fdinfo", "syscall", "root", "cwd", "exe"):
+                look = arm.run(["sh", "-c", f"ls /proc/{pid}/{part}/. 2>/dev/null || head -c1 "
+                                f"/proc/{pid}/{part} 2>/dev/null"], check=False)
+                assert look.returncode != 0 and not look.stdout, (pid, part, look)
+            take = arm.run(["python3", "-c", TAKE, pid], check=False)
+            assert take.stdout == "1\n", take
+        assert arm.entry()["engine_pid"] == entry["engine_pid"]
+
+
+TAKE = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+pidfd = libc.syscall(434, int(sys.argv[1]), 0)
+errors = set()
+for number in range(64):
+    ctypes.set_errno(0)
+    errors.add(0 if libc.syscall(438, pidfd, number, 0) >= 0 else ctypes.get_errno())
+print(*sorted(errors))
+"""
 PTRACE = """
 import ctypes, sys
 libc = ctypes.CDLL(None, use_errno=True)

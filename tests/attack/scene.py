@@ -19,8 +19,8 @@ from harness import main as harness_main  # noqa: E402
 from harness.isolate import RUN, expose  # noqa: E402
 from harness.process import as_user  # noqa: E402
 
-__all__ = ["HarnessError", "INSIDE", "Loggers", "RUN", "Scene", "Skip", "as_user", "main", "parse",
-           "run", "wait_for"]
+__all__ = ["HarnessError", "INSIDE", "Loggers", "RUN", "Scene", "Skip", "as_user", "hostile", "main",
+           "parse", "run", "wait_for"]
 
 INSIDE = "/mnt/attack"
 
@@ -46,6 +46,25 @@ def main(tests):
         sys.argv += [name[5:] for name in tests
                      if name.startswith("test_") and not name.startswith("test_long_")]
     harness_main(tests)
+
+
+# What a container's owner might allow it, and Docker's profile does not.
+ALLOWED = ["unshare", "setns", "clone3", "mount", "umount2", "pivot_root", "ptrace", "userfaultfd",
+           "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "keyctl", "perf_event_open",
+           "bpf", "open_by_handle_at", "io_uring_setup", "io_uring_enter", "io_uring_register"]
+CAPABILITIES = ["CAP_" + name for name in (
+    "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL MKNOD NET_ADMIN "
+    "NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON BPF CHECKPOINT_RESTORE SETFCAP SETGID SETPCAP "
+    "SETUID SYS_ADMIN SYS_CHROOT SYS_NICE SYS_PTRACE SYS_RESOURCE").split()]
+
+
+def hostile(config):
+    """An `edit` of a container: everything that its user namespace can give it."""
+    config["linux"]["seccomp"]["syscalls"].append({"names": ALLOWED, "action": "SCMP_ACT_ALLOW"})
+    config["process"]["capabilities"] = {kind: CAPABILITIES
+                                         for kind in ("bounding", "effective", "permitted")}
+    for kind in ("maskedPaths", "readonlyPaths"):
+        config["linux"].pop(kind, None)
 
 
 def parse(text):
@@ -104,7 +123,7 @@ class Scene(Lab):
 
 
 class Loggers:
-    """Listens on the host's 127.0.0.1, ::1 and an abstract unix socket, and counts who comes."""
+    """Listens on the host's 127.0.0.1 and ::1 (TCP, UDP) and an abstract unix socket, and counts."""
 
     def __init__(self, port=0):
         # The namespaces of the test first: this process is replaced on the way.
@@ -117,8 +136,23 @@ class Loggers:
         third.bind(f"\0sockhop-{self.port}")
         third.listen()
         self.listeners = [first, second, third]
+        self.receivers = []
+        for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+            receiver = socket.socket(family, socket.SOCK_DGRAM)
+            receiver.bind((address, self.port))
+            self.receivers.append(receiver)
         for listener in self.listeners:
             threading.Thread(target=self._log, args=(listener,), daemon=True).start()
+        for receiver in self.receivers:
+            threading.Thread(target=self._log_datagrams, args=(receiver,), daemon=True).start()
+
+    def _log_datagrams(self, receiver):
+        while True:
+            try:
+                _, address = receiver.recvfrom(64)
+            except OSError:
+                return
+            self.visitors.append(("UDP", address))
 
     def _log(self, listener):
         while True:
@@ -135,11 +169,15 @@ class Loggers:
         for listener in self.listeners:
             with socket.socket(listener.family) as probe:
                 probe.connect(listener.getsockname())
-        wait_for(lambda: len(self.visitors) == len(self.listeners), "the loggers to log")
+        for receiver in self.receivers:
+            with socket.socket(receiver.family, socket.SOCK_DGRAM) as probe:
+                probe.sendto(b"x", receiver.getsockname())
+        everybody = len(self.listeners) + len(self.receivers)
+        wait_for(lambda: len(self.visitors) == everybody, "the loggers to log")
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        for listener in self.listeners:
+        for listener in [*self.listeners, *self.receivers]:
             listener.close()

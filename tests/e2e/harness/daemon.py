@@ -28,8 +28,9 @@ class Daemon:
         """`sockhop ARGS...` as the user who runs the daemon."""
         return run(as_user([f"{self.bin}/sockhop", *args]), check=check)
 
-    def apply_profile(self, config_path):
-        self.command("profile", "apply", config_path, "--in-place", "--listener", self.socket)
+    def apply_profile(self, config_path, *options):
+        self.command("profile", "apply", config_path, "--in-place", "--listener", self.socket,
+                     *options)
 
     def register(self, name, ports=(), *options):
         """`ports`: words as -p takes them, [IP:]HOST:CONT."""

@@ -62,16 +62,20 @@ class Plain:
 
 
 class Sockhop(Plain):
-    """`ports`: as `sockhop register -p` takes them; they must be told before the start."""
+    """`ports`: as `sockhop register -p` takes them; they must be told before the start.
+
+    `profile`: options of `sockhop profile apply`.
+    """
 
     name = "sockhop"
 
-    def __init__(self, lab, flavour, name=None, ports=(), register=(), **options):
+    def __init__(self, lab, flavour, name=None, ports=(), register=(), profile=(),
+                 **options):
         self.lab = lab
         self.network = lab.network if flavour == "own" else None
         name = name or f"sockhop-{flavour}"
         self.container = Container(lab.kit, name, self.network, **options)
-        lab.daemon.apply_profile(self.container.config_path)
+        lab.daemon.apply_profile(self.container.config_path, *profile)
         if ports or register:
             lab.daemon.register(name, ports, *register)
         self.container.start()
