@@ -16,5 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   }
   const auto twice = apply_profile(*once, options);
   require(twice.has_value(), "our own answer is accepted");
+  require(*twice == *once, "a second run changes nothing");
   return 0;
 }

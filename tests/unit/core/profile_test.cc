@@ -74,6 +74,21 @@ TEST(Profile, WithoutSectionAllowsAsBeforeAndNotifies) {
   }
 }
 
+TEST(Profile, NumbersDoNotDrift) {
+  for (const char* number :
+       {"0.1", "1e18", "7.78E49", "77799999999999999999999999999999999999999999999905",
+        "1.7976931348623157e308", "18446744073709551615", "5e-324"}) {
+    const std::string config =
+        R"({"odd":)" + std::string(number) +
+        R"(,"linux":{"seccomp":{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["ioctl"],)"
+        R"("action":"SCMP_ACT_ERRNO","args":[{"index":1,"value":18446744073709551615,)"
+        R"("op":"SCMP_CMP_EQ"}]}]}}})";
+    const std::string once = apply_to(config).value();
+    EXPECT_EQ(apply_to(once).value(), once) << number;
+  }
+  EXPECT_THAT(refusal(R"({"odd":1e999})"), HasSubstr("out of range"));
+}
+
 TEST(Profile, NotifiesEachUnconditionalCall) {
   const json::object section = applied(R"({"defaultAction":"SCMP_ACT_ALLOW"})");
   for (const char* name :
