@@ -15,6 +15,7 @@
 #include "sys/clock.h"
 #include "sys/fd_facts.h"
 #include "sys/host_socket.h"
+#include "sys/splice.h"
 
 namespace sockhop::engine {
 namespace {
@@ -223,6 +224,13 @@ Outcome ConnectFlow::looked_after(ActiveCall& call) {
   return Waiting{};
 }
 
+/// Another thread shut the attempt down or dissolved it: the error of the socket, or the one that
+/// Linux has where there is none (__inet_stream_connect).
+Outcome ConnectFlow::ended_by_another(FdRef host) {
+  const int error = sys::take_socket_error(host);
+  return fail(error != 0 ? error : ECONNABORTED);
+}
+
 Outcome ConnectFlow::conclude(ActiveCall& call, FdRef host) {
   const bool asked_before = std::exchange(call.slot.asked, 1) != 0;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -237,7 +245,7 @@ Outcome ConnectFlow::conclude(ActiveCall& call, FdRef host) {
     case ConnectStage::unconnected:
       // An engine died with the errno in its hands: only another attempt can tell it again.
       if (asked_before) return start_over(call);
-      return fail(ECONNABORTED);  // dissolved by another thread
+      return ended_by_another(host);
     case ConnectStage::failed:
       break;
   }

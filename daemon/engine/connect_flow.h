@@ -77,6 +77,7 @@ class ConnectFlow {
   Outcome settle(ActiveCall& call);
   Outcome start(ActiveCall& call);
   Outcome wait(ActiveCall& call, FdRef host);
+  static Outcome ended_by_another(FdRef host);
   Outcome conclude(ActiveCall& call, FdRef host);
   Outcome start_over(ActiveCall& call);
   Outcome resume_installed(ActiveCall& call);
