@@ -85,16 +85,29 @@ std::string describe_exit(int wait_status) {
   return "exit status " + std::to_string(WEXITSTATUS(wait_status));
 }
 
-Result<std::string> find_program(const std::string& name) {
+Result<std::string> own_folder() {
   char own[PATH_MAX];
   const ssize_t length = ::readlink("/proc/self/exe", own, sizeof(own));
   if (length < 0) return errno_error("readlink", "/proc/self/exe");
   const std::string path(own, static_cast<std::size_t>(length));
-  const std::string folder = path.substr(0, path.rfind('/'));
-  for (const auto& candidate : {folder + "/" + name, folder + "/../libexec/sockhop/" + name}) {
+  return path.substr(0, path.rfind('/'));
+}
+
+Result<std::string> find_program(const std::string& name) {
+  const auto folder = own_folder();
+  if (!folder) return folder;
+  for (const auto& candidate : {*folder + "/" + name, *folder + "/../libexec/sockhop/" + name}) {
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
-  return Error{ENOENT, "find_program", name + " is not beside " + path + "; install it there"};
+  return Error{ENOENT, "find_program", name + " is not in " + *folder + "; install it there"};
+}
+
+Result<std::string> find_shared_file(const std::string& name) {
+  const auto folder = own_folder();
+  if (!folder) return folder;
+  std::string path = *folder + "/../share/sockhop/" + name;
+  if (::access(path.c_str(), R_OK) == 0) return path;
+  return Error{ENOENT, "find_shared_file", path + " is not installed"};
 }
 
 }  // namespace sockhop::sys

@@ -36,7 +36,11 @@ std::optional<EndedChild> reap_child();
 /// "exit status 1", "signal 9".
 std::string describe_exit(int wait_status);
 
+/// The folder of the running program.
+Result<std::string> own_folder();
 /// Where a program of this installation lies: beside the running one, else in ../libexec/sockhop.
 Result<std::string> find_program(const std::string& name);
+/// A file of this installation in ../share/sockhop.
+Result<std::string> find_shared_file(const std::string& name);
 
 }  // namespace sockhop::sys

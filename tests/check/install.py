@@ -11,7 +11,11 @@ import sys
 import tempfile
 
 PROGRAMS = ["sockhop", "sockhopd", "sockhop-session", "sockhop-control"]
-PAGES = ["man1/sockhop.1", "man8/sockhopd.8"]
+# --version is the wrapped runtime's: engines ask for it.
+VERSION_OPTION = {name: "--sockhop-version"
+                  for name in ("sockhop-runtime", "sockhop-runc", "sockhop-crun")}
+PAGES = ["man1/sockhop.1", "man8/sockhopd.8", "man8/sockhop-runtime.8"]
+FILES = ["share/sockhop/seccomp.json"]
 
 
 def version_of(root):
@@ -22,16 +26,19 @@ def version_of(root):
 def problems(prefix, version):
     """What is missing below an installed prefix, as lines for people."""
     found = []
-    for program in PROGRAMS:
+    for program in [*PROGRAMS, *VERSION_OPTION]:
         path = f"{prefix}/bin/{program}"
         if not os.access(path, os.X_OK):
             found.append(f"{program} is not installed")
             continue
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20)
+        option = VERSION_OPTION.get(program, "--version")
+        done = subprocess.run([path, option], capture_output=True, text=True, timeout=20)
         if done.returncode != 0 or version not in done.stdout:
-            found.append(f"{program} --version: exit {done.returncode}, says {done.stdout!r}")
+            found.append(f"{program} {option}: exit {done.returncode}, says {done.stdout!r}")
     found += [f"man page {page} is not installed" for page in PAGES
               if not os.path.exists(f"{prefix}/share/man/{page}")]
+    found += [f"{file} is not installed" for file in FILES
+              if not os.path.exists(f"{prefix}/{file}")]
     return found
 
 
@@ -42,7 +49,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as nothing:
         # Nothing installed must be seen as such, or the check below proves nothing.
-        assert len(problems(nothing, "0")) == len(PROGRAMS) + len(PAGES)
+        assert len(problems(nothing, "0")) == len([*PROGRAMS, *VERSION_OPTION, *PAGES, *FILES])
     with tempfile.TemporaryDirectory() as prefix:
         subprocess.run(["cmake", "--install", options.build, "--prefix", prefix], check=True,
                        stdout=subprocess.DEVNULL)

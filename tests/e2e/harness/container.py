@@ -27,7 +27,7 @@ def rootfs():
 
 
 def default_seccomp():
-    with open(f"{HERE}/../seccomp_default.json") as file:
+    with open(f"{HERE}/../../../hook/seccomp.json") as file:
         return json.load(file)
 
 

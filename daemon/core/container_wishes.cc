@@ -1,0 +1,98 @@
+#include "core/container_wishes.h"
+
+#include <utility>
+
+#include "core/json.h"
+#include "core/policy.h"
+#include "core/port_table.h"
+
+namespace sockhop::core {
+namespace {
+
+constexpr const char* kWhat = "annotation";
+constexpr std::string_view kPrefix = "sockhop/";
+
+Error wrong(std::string_view key, std::string_view value, const std::string& why) {
+  return input_error(kWhat,
+                     std::string(key) + "=\"" + std::string(value.substr(0, 200)) + "\": " + why);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// The entries between commas; empty ones are left out.
+std::vector<std::string> entries_of(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const auto comma = text.find(',');
+    const std::string_view entry = trimmed(text.substr(0, comma));
+    if (!entry.empty()) out.emplace_back(entry);
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return out;
+}
+
+std::optional<bool> as_flag(std::string_view text) {
+  if (text == "true" || text == "1") return true;
+  if (text == "false" || text == "0") return false;
+  return std::nullopt;
+}
+
+Status take_ports(ContainerWishes& wishes, std::string_view key, std::string_view value) {
+  wishes.ports = entries_of(value);
+  for (const auto& port : wishes.ports) {
+    if (const auto read = parse_published_port(port); !read) {
+      return wrong(key, value, read.error().detail);
+    }
+  }
+  return {};
+}
+
+Status take_rules(ContainerWishes& wishes, std::string_view key, std::string_view value) {
+  wishes.rules = entries_of(value);
+  for (const auto& rule : wishes.rules) {
+    if (const auto read = parse_rule(rule); !read) return wrong(key, value, read.error().detail);
+  }
+  return {};
+}
+
+Status take(ContainerWishes& wishes, std::string_view key, std::string_view value) {
+  const std::string_view name = key.substr(kPrefix.size());
+  if (name == "ports") return take_ports(wishes, key, value);
+  if (name == "rules") return take_rules(wishes, key, value);
+  if (name != "accelerate" && name != "required") {
+    return wrong(key, value,
+                 "no such annotation; sockhop/accelerate, sockhop/required, sockhop/ports and "
+                 "sockhop/rules exist");
+  }
+  const auto flag = as_flag(value);
+  if (!flag) return wrong(key, value, "write true or false");
+  if (name == "accelerate") {
+    wishes.accelerate = *flag;
+  } else {
+    wishes.required = *flag;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ContainerWishes> read_wishes(std::string_view config) {
+  const auto document = parse_json_object(config, "OCI config");
+  if (!document) return document.error();
+  ContainerWishes wishes;
+  const auto* member = find_member(*document, "annotations");
+  const auto* annotations = member != nullptr ? member->if_object() : nullptr;
+  if (annotations == nullptr) return wishes;
+  for (const auto& [key, value] : *annotations) {
+    if (!std::string_view(key).starts_with(kPrefix)) continue;
+    if (!value.is_string()) return wrong(key, "", "its value is no text");
+    if (auto taken = take(wishes, key, value.get_string()); !taken) return taken.error();
+  }
+  return wishes;
+}
+
+}  // namespace sockhop::core
