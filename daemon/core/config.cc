@@ -11,7 +11,8 @@
 namespace sockhop::core {
 namespace {
 
-constexpr std::string_view kFeatures[] = {"sync-wake-up", "wait-killable", "pidfd-thread"};
+constexpr std::string_view kFeatures[] = {"sync-wake-up", "wait-killable", "pidfd-thread",
+                                          "awake-cores"};
 
 Error at_line(const toml::node& node, const std::string& what) {
   return input_error("config", "line " + std::to_string(node.source().begin.line) + ": " + what);
@@ -101,7 +102,8 @@ Status set_option(Config& config, std::string_view name, std::string_view value)
   if (name == "without") {
     if (std::find(std::begin(kFeatures), std::end(kFeatures), value) == std::end(kFeatures)) {
       return input_error("option",
-                         "without knows sync-wake-up, wait-killable and pidfd-thread, not \"" +
+                         "without knows sync-wake-up, wait-killable, pidfd-thread and "
+                         "awake-cores, not \"" +
                              std::string(value) + "\"");
     }
     config.without.emplace_back(value);

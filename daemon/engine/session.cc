@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/decide.h"
+#include "engine/timed_notify.h"
 #include "sys/clock.h"
 #include "sys/netns.h"
 #include "sys/readiness.h"
@@ -47,6 +48,7 @@ struct Session::Parts {
   std::optional<ConnectFlow> connects;
   std::unique_ptr<Listeners> listeners;
   std::optional<NameCalls> names;
+  Pace pace;
   std::unique_ptr<Dispatcher> dispatcher;
   std::optional<asio::posix::stream_descriptor> wait_events;
   std::optional<asio::posix::stream_descriptor> listener_events;
@@ -173,7 +175,9 @@ Status Session::assemble(SessionStart start) {
 void Session::serve(std::uint64_t key) {
   const FdRef fd = sys::kept_fd(memory_, sys::Kept::notify, key);
   if (fd.get() < 0) return;
-  parts_->dispatcher->add_notify(fd.get(), sys::open_notify_fd(fd, parts_->features.sync_wake_up));
+  auto notify = sys::open_notify_fd(fd, parts_->features.sync_wake_up);
+  if (parts_->features.awake_cores) notify = time_exchanges(std::move(notify), parts_->pace);
+  parts_->dispatcher->add_notify(fd.get(), std::move(notify));
   served_[key] = std::make_unique<Served>(loop_, fd.get());
   wait_notify(key);
 }

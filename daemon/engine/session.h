@@ -17,10 +17,11 @@
 
 namespace sockhop::engine {
 
-/// Kernel features that were found and are allowed (--without=FEATURE).
+/// What --without=FEATURE leaves on; kernel features are probed besides.
 struct Features {
   bool thread_pidfd = true;  // PIDFD_THREAD, 6.9
   bool sync_wake_up = true;  // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP, 6.6
+  bool awake_cores = true;   // cores may be kept from sleeping in a burst (core/keep_awake.h)
 };
 
 struct SessionStart {

@@ -79,7 +79,7 @@ std::optional<EndProgram> parse_command_line(int argc, char** argv, Options& opt
   add_setting(app, options, "strict",
               "A container with deny rules does not hop: false (default) or true");
   add_setting(app, options, "without",
-              "A kernel feature not to use: sync-wake-up, wait-killable or pidfd-thread");
+              "A feature not to use: sync-wake-up, wait-killable, pidfd-thread or awake-cores");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {

@@ -100,6 +100,7 @@ Result<engine::SessionStart> start_of(const internal::Start& message) {
   }
   start.features.thread_pidfd = !lists(message.without(), "pidfd-thread");
   start.features.sync_wake_up = !lists(message.without(), "sync-wake-up");
+  start.features.awake_cores = !lists(message.without(), "awake-cores");
   return start;
 }
 

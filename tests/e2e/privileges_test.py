@@ -168,8 +168,12 @@ def test_without_pidfd_thread():
     check_without("pidfd-thread")
 
 
+def test_without_awake_cores():
+    check_without("awake-cores")
+
+
 def test_without_all_of_them():
-    check_without("sync-wake-up", "wait-killable", "pidfd-thread")
+    check_without("sync-wake-up", "wait-killable", "pidfd-thread", "awake-cores")
 
 
 def test_unknown_feature_is_refused():
