@@ -44,6 +44,14 @@ void AwakeCores::start() {
   started_ = true;
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) < 0 || CPU_COUNT(&allowed) < 2) return;
+  // Until this thread is seen on another one, the caller is supposed on the next.
+  const int here = ::sched_getcpu();
+  int other = here;
+  do {
+    other = (other + 1) % CPU_SETSIZE;
+  } while (!CPU_ISSET(other, &allowed));
+  cores_[0] = here;
+  cores_[1] = other;
   for (std::size_t i = 0; i < kThreads; ++i) {
     try {
       threads_[i] = std::thread([this, i] { spin(i); });
@@ -84,7 +92,7 @@ void AwakeCores::spin(std::size_t index) {
       continue;
     }
     const int wanted = cores_[index].load(std::memory_order_relaxed);
-    if (wanted >= 0 && wanted != core) move_to(core = wanted);
+    if (wanted != core) move_to(core = wanted);
     for (int i = 0; i < kPauses; ++i) relax();
   }
 }

@@ -18,7 +18,7 @@ class AwakeCores {
   AwakeCores(const AwakeCores&) = delete;
   AwakeCores& operator=(const AwakeCores&) = delete;
 
-  /// The two cores that callers of this were on last stay awake until `until_ns` (monotonic). The
+  /// The two cores that this thread was seen on last stay awake until `until_ns` (monotonic). The
   /// threads are made at the first call. Nothing on a machine with one core.
   void keep(std::int64_t until_ns);
 
@@ -30,8 +30,8 @@ class AwakeCores {
   void spin(std::size_t index);
 
   std::array<std::thread, kThreads> threads_;
-  std::array<std::atomic<int>, kThreads> cores_{-1, -1};  // where each belongs
-  std::size_t oldest_ = 0;                                // of cores_
+  std::array<std::atomic<int>, kThreads> cores_{};  // where each belongs
+  std::size_t oldest_ = 0;                          // of cores_
   std::atomic<std::int64_t> until_{0};
   std::atomic<std::uint32_t> calls_{0};  // threads without work wait for it to change
   std::atomic<bool> stop_{false};
