@@ -81,5 +81,6 @@ elif [ ${#plain[@]} -gt 0 ]; then
   build release
   pattern=$(IFS='|' && echo "${plain[*]}")
   run_tests "$build" -L "^($pattern)\$" -LE "^($(left_out "${plain[@]}"))\$" || status=$?
+  case " $* " in *" suites "*) python3 -B "$root/tests/e2e/suites/table.py" "$build" ;; esac
 fi
 exit "$status"

@@ -69,28 +69,31 @@ class Network:
 
 
 class Container:
-    """`network` None: RootlessKit's own namespace. `edit` changes the config before it is used."""
+    """`network` None: RootlessKit's own namespace. `edit` changes the config before it is used.
 
-    def __init__(self, kit, name, network=None, runtime="runc", mounts=(), edit=None):
+    `layers`: directories that lie over the root file system, the upper ones first.
+    """
+
+    def __init__(self, kit, name, network=None, runtime="runc", mounts=(), edit=None, layers=()):
         self.kit, self.name, self.network, self.runtime = kit, name, network, runtime
         self.bundle = f"{RUN}/{name}"
         self.config_path = f"{self.bundle}/config.json"
         self.address = "127.0.0.1"
-        self._make_bundle()
+        self._make_bundle([*layers, rootfs()])
         config = self._config(mounts)
         if edit:
             edit(config)
         with open(self.config_path, "w") as file:
             json.dump(config, file)
 
-    def _make_bundle(self):
+    def _make_bundle(self, lowers):
         for part in ("upper", "work", "rootfs"):
             os.makedirs(f"{self.bundle}/{part}")
         lower = os.stat(rootfs())
         os.chown(f"{self.bundle}/upper", lower.st_uid, lower.st_gid)
         os.chown(self.bundle, lower.st_uid, lower.st_gid)
         run(["mount", "-t", "overlay", "overlay", "-o",
-             f"lowerdir={rootfs()},upperdir={self.bundle}/upper,workdir={self.bundle}/work",
+             f"lowerdir={':'.join(lowers)},upperdir={self.bundle}/upper,workdir={self.bundle}/work",
              f"{self.bundle}/rootfs"])
 
     def _config(self, mounts):
