@@ -58,6 +58,14 @@ std::string remedy_for(const Error& error, const sys::RuntimeDir& dir) {
   }
 }
 
+/// Nothing where the engine is not Docker.
+std::string docker_state(const std::string& config, const std::string& container) {
+  const auto path = core::docker_state_file(config, container);
+  if (path.empty()) return {};
+  const auto text = sys::read_text_file(path);
+  return text ? *text : std::string();
+}
+
 std::string config_path(const core::RuntimeCommand& command) {
   if (command.config_file.starts_with('/')) return command.config_file;
   return command.bundle + "/" + command.config_file;
@@ -115,7 +123,7 @@ Preparation prepare(const core::RuntimeCommand& command, const core::RuntimeConf
   if (!core::check_container_id(command.container)) return {};
   const auto config = sys::read_text_file(config_path(command));
   if (!config) return {};
-  const auto wishes = core::read_wishes(*config);
+  const auto wishes = core::read_wishes(*config, docker_state(*config, command.container));
   if (!wishes) return {Outcome::refused, to_string(wishes.error())};
   if (!wishes->accelerate) return {};
   auto done = change(command, settings, runtime, *wishes, *config);

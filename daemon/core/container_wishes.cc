@@ -9,7 +9,7 @@
 namespace sockhop::core {
 namespace {
 
-constexpr const char* kWhat = "annotation";
+constexpr const char* kWhat = "annotation or label";
 constexpr std::string_view kPrefix = "sockhop/";
 
 Error wrong(std::string_view key, std::string_view value, const std::string& why) {
@@ -78,19 +78,57 @@ Status take(ContainerWishes& wishes, std::string_view key, std::string_view valu
   return {};
 }
 
+const boost::json::object* object_member(const boost::json::object* parent, std::string_view key) {
+  const auto* member = parent != nullptr ? find_member(*parent, key) : nullptr;
+  return member != nullptr ? member->if_object() : nullptr;
+}
+
+Status take_all(ContainerWishes& wishes, const boost::json::object* names) {
+  if (names == nullptr) return {};
+  for (const auto& [key, value] : *names) {
+    if (!std::string_view(key).starts_with(kPrefix)) continue;
+    if (!value.is_string()) return wrong(key, "", "its value is no text");
+    if (auto taken = take(wishes, key, value.get_string()); !taken) return taken;
+  }
+  return {};
+}
+
+/// The text of a member, or nothing.
+std::string_view text_of(const boost::json::object& object, std::string_view key) {
+  const auto* member = find_member(object, key);
+  return member != nullptr && member->is_string() ? std::string_view(member->get_string())
+                                                  : std::string_view();
+}
+
 }  // namespace
 
-Result<ContainerWishes> read_wishes(std::string_view config) {
+std::string docker_state_file(std::string_view config, std::string_view container) {
+  const auto document = parse_json_object(config, "OCI config");
+  const auto* mounts = document ? find_member(*document, "mounts") : nullptr;
+  if (mounts == nullptr || !mounts->is_array()) return {};
+  const std::string end = "/containers/" + std::string(container) + "/resolv.conf";
+  for (const auto& mount : mounts->get_array()) {
+    if (!mount.is_object()) continue;
+    const auto source = text_of(mount.get_object(), "source");
+    if (text_of(mount.get_object(), "destination") == "/etc/resolv.conf" && source.ends_with(end)) {
+      return std::string(source.substr(0, source.rfind('/'))) + "/config.v2.json";
+    }
+  }
+  return {};
+}
+
+Result<ContainerWishes> read_wishes(std::string_view config, std::string_view docker_state) {
   const auto document = parse_json_object(config, "OCI config");
   if (!document) return document.error();
   ContainerWishes wishes;
-  const auto* member = find_member(*document, "annotations");
-  const auto* annotations = member != nullptr ? member->if_object() : nullptr;
-  if (annotations == nullptr) return wishes;
-  for (const auto& [key, value] : *annotations) {
-    if (!std::string_view(key).starts_with(kPrefix)) continue;
-    if (!value.is_string()) return wrong(key, "", "its value is no text");
-    if (auto taken = take(wishes, key, value.get_string()); !taken) return taken.error();
+  if (!docker_state.empty()) {
+    const auto state = parse_json_object(docker_state, "Docker's container state");
+    if (!state) return state.error();
+    const auto* labels = object_member(object_member(&*state, "Config"), "Labels");
+    if (auto taken = take_all(wishes, labels); !taken) return taken.error();
+  }
+  if (auto taken = take_all(wishes, object_member(&*document, "annotations")); !taken) {
+    return taken.error();
   }
   return wishes;
 }

@@ -1,4 +1,4 @@
-// What the OCI config of a container says to sockhop: its annotations.
+// What the OCI config of a container says to sockhop: its annotations; with Docker, its labels.
 //
 //   sockhop/accelerate  true, false     false: sockhop leaves the container alone
 //   sockhop/required    true, false     true: without sockhop it does not start
@@ -22,8 +22,13 @@ struct ContainerWishes {
   std::vector<std::string> rules;  // each as parse_rule takes it
 };
 
-/// `config` is the whole config.json. Errors: no OCI config, an unknown sockhop/ annotation, or a
-/// value that is not of the form above; they say what to write.
-Result<ContainerWishes> read_wishes(std::string_view config);
+/// Docker gives its runtime no labels, and before 24 no annotations either, but it keeps them in a
+/// file beside the resolv.conf that it mounts. Its path; empty when the config is not of Docker's.
+std::string docker_state_file(std::string_view config, std::string_view container);
+
+/// `config` is the whole config.json, `docker_state` the text of that file or nothing. An
+/// annotation counts more than a label. Errors: no OCI config, an unknown sockhop/ name, or a value
+/// that is not of the form above; they say what to write.
+Result<ContainerWishes> read_wishes(std::string_view config, std::string_view docker_state = {});
 
 }  // namespace sockhop::core

@@ -12,6 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (const auto wishes = read_wishes(text); !wishes) {
     require(!to_string(wishes.error()).empty(), "a refusal has a text");
   }
+  (void)read_wishes("{}", text);
+  (void)docker_state_file(text, "web");
   const auto has_one = has_profile(text);
   const auto filled = put_engine_profile(text, text, "6.1.0");
   require(has_one || !filled, "what is no config takes no profile");

@@ -8,7 +8,7 @@ PACKAGES_RUN="runc slirp4netns rootlesskit uidmap debootstrap iperf3 wrk curl ip
   nginx-light nftables procps python3 util-linux"
 PACKAGES_TEST="libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-tidy-14 clang-format-14
   libclang-rt-14-dev g++-multilib crun passt iptables redis-server redis-tools jq sudo
-  podman conmon"
+  podman conmon docker.io containerd"
 
 # missing_packages NAME...: those that are not installed, one a line.
 missing_packages() {

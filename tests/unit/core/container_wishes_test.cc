@@ -52,5 +52,26 @@ TEST(ContainerWishes, RefusalsSayWhatToWrite) {
   EXPECT_FALSE(read_wishes(""));
 }
 
+TEST(ContainerWishes, LabelsOfDocker) {
+  const std::string config = R"({"mounts":[1,{"destination":"/etc/resolv.conf",
+    "source":"/d/containers/web/resolv.conf"}],"annotations":{"sockhop/required":"false"}})";
+  EXPECT_EQ(docker_state_file(config, "web"), "/d/containers/web/config.v2.json");
+  EXPECT_EQ(docker_state_file(config, "other"), "");
+  EXPECT_EQ(docker_state_file("{}", "web"), "");
+  EXPECT_EQ(docker_state_file("x", "web"), "");
+  const auto labels = [](const std::string& text) {
+    return R"({"Config":{"Labels":{)" + text + "}}}";
+  };
+  const auto both =
+      read_wishes(config, labels(R"("sockhop/ports":"8080:80","sockhop/required":"true")"));
+  ASSERT_TRUE(both);
+  EXPECT_THAT(both->ports, ElementsAre("8080:80"));
+  EXPECT_EQ(both->required, false) << "the annotation counts more";
+  EXPECT_TRUE(read_wishes(config, R"({"Config":{"Labels":null}})"));
+  EXPECT_TRUE(read_wishes(config, "{}"));
+  EXPECT_FALSE(read_wishes(config, labels(R"("sockhop/ports":"80")")));
+  EXPECT_FALSE(read_wishes(config, "half a fi"));
+}
+
 }  // namespace
 }  // namespace sockhop::core
