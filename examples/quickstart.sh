@@ -1,8 +1,11 @@
 #!/bin/bash
 # A rootless container with and without sockhop, measured beside the host, in one table.
 #
-#   ./examples/quickstart.sh [--json FILE]   sets up what is missing, builds, measures, cleans up
-#   ./examples/quickstart.sh --remove        takes the test user and the root file system away again
+#   ./examples/quickstart.sh             sets up what is missing, builds, measures, cleans up
+#     --json FILE                        also writes the raw figures
+#     --repetitions N                    measures N times, not 3
+#     --build DIR                        measures what is built there, builds nothing
+#   ./examples/quickstart.sh --remove    takes the test user and the root file system away again
 set -euo pipefail
 
 script=$(readlink -f "$0")
@@ -10,28 +13,41 @@ root=$(dirname "$(dirname "$script")")
 . "$root/tests/setup/all.sh"
 
 usage() {
-  sed -n '2,5s/^# \{0,1\}//p' "$script"
+  sed -n '2,8s/^# \{0,1\}//p' "$script"
   exit "$1"
 }
 
-json=
+words=("$@") build="" remove=""
+measure=(python3 "$root/examples/lib/quickstart.py")
 while [ $# -gt 0 ]; do
   case $1 in
-    --json)
-      [ $# -ge 2 ] || usage 2
-      json=$(readlink -m "$2")
-      shift 2
-      ;;
     --remove)
-      become_root "$script" --remove
-      take_away
-      exit 0
+      remove=yes
+      shift
+      continue
       ;;
     -h | --help) usage 0 ;;
+  esac
+  [ $# -ge 2 ] || usage 2
+  case $1 in
+    --json) measure+=("$1" "$(readlink -m "$2")") ;;
+    --repetitions)
+      [[ $2 =~ ^[1-9][0-9]?$ ]] || die "--repetitions takes a number of 1 to 99, not '$2'"
+      measure+=("$1" "$2")
+      ;;
+    --build)
+      build=$(readlink -m "$2")
+      [ -x "$build/bin/sockhopd" ] || die "--build: there is no bin/sockhopd in $build"
+      ;;
     *) usage 2 ;;
   esac
+  shift 2
 done
-become_root "$script" ${json:+--json "$json"}
+become_root "$script" ${words[@]+"${words[@]}"}
+if [ -n "$remove" ]; then
+  take_away
+  exit 0
+fi
 
 # A tree that is already configured is built further, whatever else it holds: no second build.
 configure() {
@@ -55,8 +71,11 @@ build_programs() {
 }
 
 # shellcheck disable=SC2086  # lists of words
-set_up $PACKAGES_BUILD $PACKAGES_RUN
-configure
-build_programs sockhopd sockhop-session sockhop-control sockhop connect_time
-
-exec python3 "$root/examples/lib/quickstart.py" --build "$build" ${json:+--json "$json"}
+if [ -n "$build" ]; then
+  set_up $PACKAGES_RUN
+else
+  set_up $PACKAGES_BUILD $PACKAGES_RUN
+  configure
+  build_programs sockhopd sockhop-session sockhop-control sockhop connect_time
+fi
+exec "${measure[@]}" --build "$build"

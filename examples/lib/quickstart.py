@@ -17,7 +17,6 @@ from harness.process import write_file  # noqa: E402
 from harness.servers import http_server, iperf_server, serve  # noqa: E402
 
 ARMS = ("slirp", "sockhop", "host")
-REPETITIONS = 3
 CONNECT_PORT = 7000
 NGINX_CONF = """
 worker_processes 1;
@@ -108,15 +107,15 @@ class Scene:
         return rate
 
 
-def measure(scene):
+def measure(scene, repetitions):
     """Arms in turn, so that a slow moment of the machine hits all of them."""
     results = [Result(row, unit, better, {arm: [] for arm in ARMS})
                for row, unit, better, _title in ROWS]
     measures = (scene.download, scene.connect, scene.published)
-    for repetition in range(REPETITIONS):
+    for repetition in range(repetitions):
         for result, one in zip(results, measures):
             for arm in ARMS:
-                progress(f"measuring {repetition + 1}/{REPETITIONS}: {result.id} in {arm}")
+                progress(f"measuring {repetition + 1}/{repetitions}: {result.id} in {arm}")
                 result.arms[arm].append(one(arm))
     return results
 
@@ -134,9 +133,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", required=True)
     parser.add_argument("--json")
+    parser.add_argument("--repetitions", type=int, default=3)
     options = parser.parse_args()
     with Lab(options.build) as lab:
-        results = measure(Scene(lab, options.build))
+        results = measure(Scene(lab, options.build), options.repetitions)
     print(table(results))
     if options.json:
         write_json(results, options.json)

@@ -12,13 +12,10 @@ PACKAGES_TEST="libgtest-dev libgmock-dev libbenchmark-dev clang-14 clang-tidy-14
 
 # missing_packages NAME...: those that are not installed, one a line.
 missing_packages() {
-  local name
-  for name in "$@"; do
-    case $(dpkg-query -W -f '${db:Status-Abbrev}' "$name" 2>/dev/null) in
-      ii*) ;;
-      *) printf '%s\n' "$name" ;;
-    esac
-  done
+  local installed
+  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null |
+    awk '$1 == "ii" { print $2 }')
+  printf '%s\n' "$@" | grep -Fxv -f <(printf '%s\n' "$installed") || true
 }
 
 apt_install() {
@@ -31,21 +28,31 @@ apt_update() {
 }
 
 # Package scripts would start nginx and redis on the machine; policy-rc.d is Debian's way to say no.
+POLICY=/usr/sbin/policy-rc.d
+POLICY_TEXT="#!/bin/sh
+# Of sockhop's set-up while it installs packages.
+exit 101"
+
+# install_without_services NAME...: a policy of the machine's own stays; one that an earlier run of
+# ours had no time to remove does not.
 install_without_services() {
-  local policy=/usr/sbin/policy-rc.d status=0
-  if [ -e "$policy" ]; then
+  local status=0
+  if [ -e "$POLICY" ] && [ "$(cat "$POLICY")" != "$POLICY_TEXT" ]; then
     apt_install "$@" || status=$?
     return "$status"
   fi
-  printf '#!/bin/sh\nexit 101\n' >"$policy"
-  chmod 755 "$policy"
-  trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  trap 'rm -f "$POLICY"' EXIT
+  printf '%s\n' "$POLICY_TEXT" >"$POLICY"
+  chmod 755 "$POLICY"
   apt_install "$@" || status=$?
-  rm -f "$policy"
+  rm -f "$POLICY"
   return "$status"
 }
 
-update_and_install() { apt_update && install_without_services "$@"; }
+# An installation that was interrupted is finished first: apt refuses until it is.
+repair_packages() { DEBIAN_FRONTEND=noninteractive dpkg --configure -a --force-confold </dev/null; }
+
+update_and_install() { repair_packages && apt_update && install_without_services "$@"; }
 
 # ensure_packages NAME...: installs what is missing; asks the network for nothing when nothing is.
 ensure_packages() {

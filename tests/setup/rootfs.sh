@@ -20,14 +20,14 @@ own_mirror() {
 
 apt_proxy() { apt-config shell proxy Acquire::http::Proxy | sed -n "s/^proxy='\(.*\)'$/\1/p"; }
 
+# In a mount namespace of its own: whichever way it ends, nothing stays mounted in there.
 run_debootstrap() {
-  local target=$1 mirror proxy
+  local target=$1 mirror=$2 proxy
   rm -rf "$target"
-  mirror=$(own_mirror)
-  [ -n "$mirror" ] || die "apt knows no mirror of $(os_codename): check /etc/apt, then run apt-get update"
   proxy=$(apt_proxy)
   [ -z "$proxy" ] || export http_proxy="$proxy"
-  debootstrap --variant=minbase --include="$ROOTFS_PACKAGES" "$(os_codename)" "$target" "$mirror"
+  unshare --mount --propagation private \
+    debootstrap --variant=minbase --include="$ROOTFS_PACKAGES" "$(os_codename)" "$target" "$mirror"
 }
 
 sub_id_start() { awk -F: -v user="$SOCKHOP_USER" '$1 == user { print $2; exit }' "$1"; }
@@ -47,8 +47,8 @@ shift_owners() {
 }
 
 make_rootfs() {
-  local path=$1 part=$1.part
-  retry run_debootstrap "$part" || return 1
+  local path=$1 mirror=$2 part=$1.part
+  retry run_debootstrap "$part" "$mirror" || return 1
   rm -rf "$part"/var/cache/apt/archives/*.deb "$part"/var/lib/apt/lists/* "$part"/dev/*
   shift_owners "$part"
   id -u "$SOCKHOP_USER" >"$part/.sockhop-owner"
@@ -57,12 +57,18 @@ make_rootfs() {
 
 # ensure_rootfs: makes it when it is not there, or belongs to a test user of an earlier life.
 ensure_rootfs() {
-  local path
+  local path mirror
   path=$(rootfs_path)
   if [ "$(cat "$path/.sockhop-owner" 2>/dev/null)" = "$(id -u "$SOCKHOP_USER")" ]; then
     return 0
   fi
   rm -rf "$path"
+  mirror=$(own_mirror)
+  if [ -z "$mirror" ]; then # apt names the mirrors only of lists that it has
+    quietly "fetching package lists" retry apt_update || die "apt-get update failed"
+    mirror=$(own_mirror)
+  fi
+  [ -n "$mirror" ] || die "apt has no main archive of $(os_codename): look at /etc/apt"
   quietly "making a root file system with debootstrap (once, about a minute)" \
-    make_rootfs "$path" || die "debootstrap failed: is the mirror $(own_mirror) reachable?"
+    make_rootfs "$path" "$mirror" || die "debootstrap failed: is the mirror $mirror reachable?"
 }

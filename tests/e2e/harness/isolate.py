@@ -29,9 +29,11 @@ def require_programs(names):
 
 def isolate():
     """Returns inside the namespaces; the first call of a process replaces it."""
-    if os.environ.get("SOCKHOP_ISOLATED") == "1":
-        if not os.path.ismount(runtime_dir()):
-            _mount_private()
+    state = os.environ.get("SOCKHOP_ISOLATED")
+    if state == "new":
+        _mount_private()
+        os.environ["SOCKHOP_ISOLATED"] = "done"
+    if state is not None:
         return
     if os.geteuid() != 0:
         raise Skip("needs root")
@@ -50,7 +52,7 @@ def _run_inside(argv):
         ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private",
          "--pid", "--fork", "--kill-child", "--mount-proc",
          "sh", "-c", 'trap : INT TERM; "$@"; exit $?', "sh", *argv],
-        env={**os.environ, "SOCKHOP_ISOLATED": "1"})
+        env={**os.environ, "SOCKHOP_ISOLATED": "new"})
     caught = []
 
     def end(number, _frame):
