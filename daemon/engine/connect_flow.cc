@@ -15,6 +15,7 @@
 #include "sys/clock.h"
 #include "sys/fd_facts.h"
 #include "sys/host_socket.h"
+#include "sys/socket_options.h"
 #include "sys/splice.h"
 
 namespace sockhop::engine {
@@ -130,6 +131,7 @@ Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop
   slot.device = verdict.device;
   slot.status_flags = *flags;
   slot.close_on_exec = sys::closes_on_exec(call.notification.thread, target.fd) ? 1 : 0;
+  slot.reuse = sys::reuse_of(copy);
   slot.reason = static_cast<std::uint32_t>(verdict.reason);
   slot.destination = target.destination;
   slot.original_cookie = target.facts.cookie;
@@ -182,6 +184,7 @@ Outcome ConnectFlow::start(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
   const FdRef host = FdRef::from_number(slot.host_fd);
   auto outcome = sys::start_connect(host, slot.destination, slot.family);
+  sys::set_reuse(host, slot.reuse);
   const bool blocking = (slot.status_flags & O_NONBLOCK) == 0;
   if (outcome.stage == ConnectStage::in_progress && blocking) {
     // Next door is often there already: its answer came while the call held the socket.

@@ -50,6 +50,24 @@ inline constexpr unsigned long kProcmapQuery = _IOWR('f', 17, ProcmapQuery);
 inline constexpr __u64 kProcmapWritable = 0x02;
 inline constexpr __u64 kProcmapCoveringOrNext = 0x10;
 
+#ifndef SO_TXREHASH
+#define SO_TXREHASH 74  // 5.18
+#endif
+#ifndef SO_RCVMARK
+#define SO_RCVMARK 75  // 5.19
+#endif
+#ifndef SO_RCVPRIORITY
+#define SO_RCVPRIORITY 82  // 6.14
+#endif
+#ifndef TCP_RTO_MAX_MS
+#define TCP_RTO_MAX_MS 44  // 6.15
+#endif
+#ifndef TCP_RTO_MIN_US
+#define TCP_RTO_MIN_US 45  // 6.16
+#endif
+#ifndef TCP_DELACK_MAX_US
+#define TCP_DELACK_MAX_US 46  // 6.16
+#endif
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51  // 6.3
 #endif

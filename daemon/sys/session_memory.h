@@ -66,6 +66,7 @@ struct CallSlot {
   std::int32_t device;        // of the leash
   std::int32_t status_flags;  // O_NONBLOCK | O_ASYNC, as the application set them
   std::int32_t close_on_exec;
+  std::uint8_t reuse;    // sys::reuse_of the caller's socket
   std::uint32_t hopped;  // to be counted once when the call is answered
   std::uint32_t reason;  // core::Reason that the answer is counted under
   core::Endpoint destination;

@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <span>
+#include <utility>
 
 #include "sys/linux_abi.h"
 
@@ -17,7 +18,11 @@ constexpr std::size_t kMaxOption = 16;  // TCP_CONGESTION and struct timeval are
 using Value = std::array<std::byte, kMaxOption>;
 
 #define SOCKHOP_OPTION(level, name, size) \
-  CarriedOption { level, name, size, #name }
+  CarriedOption { level, name, size, #name, Carriage::both_ways }
+#define SOCKHOP_FORTH(level, name, size) \
+  CarriedOption { level, name, size, #name, Carriage::forth }
+#define SOCKHOP_BACK(level, name, size) \
+  CarriedOption { level, name, size, #name, Carriage::back }
 
 // socket(7), ip(7), ipv6(7), tcp(7). Buffer sizes are handled apart: SO_BUF_LOCK says whether they
 // were set. Order matters only where one option limits another (TCP_CORK after TCP_NODELAY).
@@ -35,12 +40,36 @@ constexpr CarriedOption kCarried[] = {
     SOCKHOP_OPTION(SOL_SOCKET, SO_TIMESTAMPNS, 4),
     SOCKHOP_OPTION(SOL_SOCKET, SO_ZEROCOPY, 4),
     SOCKHOP_OPTION(SOL_SOCKET, SO_MAX_PACING_RATE, 8),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_NO_CHECK, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TIMESTAMP_NEW, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TIMESTAMPNS_NEW, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TIMESTAMPING_OLD, 8),  // struct so_timestamping
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TIMESTAMPING_NEW, 8),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_RXQ_OVFL, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_WIFI_STATUS, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_PEEK_OFF, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_NOFCS, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_LOCK_FILTER, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_SELECT_ERR_QUEUE, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_BUSY_POLL, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TXTIME, 8),  // struct sock_txtime
+    SOCKHOP_OPTION(SOL_SOCKET, SO_TXREHASH, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_RCVMARK, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_RCVPRIORITY, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_TOS, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_TTL, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_MTU_DISCOVER, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_RECVTOS, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_RECVTTL, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_RECVERR, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_RECVERR_RFC4884, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_RECVOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_RETOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_PASSSEC, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_RECVORIGDSTADDR, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_CHECKSUM, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_MULTICAST_LOOP, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_MULTICAST_ALL, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_PKTINFO, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_MINTTL, 4),
     SOCKHOP_OPTION(IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 4),
@@ -50,6 +79,23 @@ constexpr CarriedOption kCarried[] = {
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_UNICAST_HOPS, 4),
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_MTU_DISCOVER, 4),
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVERR, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVERR_RFC4884, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_2292PKTINFO, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_2292HOPOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_2292DSTOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_2292RTHDR, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_2292HOPLIMIT, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_FLOWINFO, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_MULTICAST_ALL, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_ROUTER_ALERT_ISOLATE, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVHOPOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVRTHDR, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVDSTOPTS, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVPATHMTU, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVORIGDSTADDR, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVFRAGSIZE, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_ADDR_PREFERENCES, 4),
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVPKTINFO, 4),
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVHOPLIMIT, 4),
     SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_RECVTCLASS, 4),
@@ -70,17 +116,37 @@ constexpr CarriedOption kCarried[] = {
     SOCKHOP_OPTION(IPPROTO_TCP, TCP_NOTSENT_LOWAT, 4),
     SOCKHOP_OPTION(IPPROTO_TCP, TCP_SAVE_SYN, 4),
     SOCKHOP_OPTION(IPPROTO_TCP, TCP_INQ, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_DEFER_ACCEPT, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_TX_DELAY, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_RTO_MAX_MS, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_RTO_MIN_US, 4),
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_DELACK_MAX_US, 4),
+    // Only a socket that is closed or listens takes it.
+    SOCKHOP_OPTION(IPPROTO_TCP, TCP_FASTOPEN, 4),
+    // Of a socket that was connected it shows what the path left of it.
+    SOCKHOP_FORTH(IPPROTO_TCP, TCP_MAXSEG, 4),
+    // Before its connect() somebody else could bind the port of a host socket that has these.
+    SOCKHOP_BACK(SOL_SOCKET, SO_REUSEADDR, 4),
+    SOCKHOP_BACK(SOL_SOCKET, SO_REUSEPORT, 4),
 };
 
 // Not zero means: a host socket could not have it, or it would mean something else there.
 constexpr CarriedOption kMakesItStay[] = {
-    SOCKHOP_OPTION(SOL_SOCKET, SO_MARK, 4),        SOCKHOP_OPTION(SOL_SOCKET, SO_BINDTOIFINDEX, 4),
-    SOCKHOP_OPTION(IPPROTO_IP, IP_TRANSPARENT, 4), SOCKHOP_OPTION(IPPROTO_IP, IP_FREEBIND, 4),
-    SOCKHOP_OPTION(IPPROTO_IP, IP_UNICAST_IF, 4),  SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_UNICAST_IF, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_MARK, 4),
+    SOCKHOP_OPTION(SOL_SOCKET, SO_BINDTOIFINDEX, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_TRANSPARENT, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_FREEBIND, 4),
+    SOCKHOP_OPTION(IPPROTO_IP, IP_UNICAST_IF, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_UNICAST_IF, 4),
+    SOCKHOP_OPTION(IPPROTO_IPV6, IPV6_FLOWINFO_SEND, 4),
     SOCKHOP_OPTION(IPPROTO_TCP, TCP_REPAIR, 4),
 };
 
 #undef SOCKHOP_OPTION
+#undef SOCKHOP_FORTH
+#undef SOCKHOP_BACK
 
 constexpr std::size_t kCount = std::size(kCarried);
 
@@ -152,6 +218,8 @@ Status carry_buffers(FdRef source, FdRef target) {
   return {};
 }
 
+constexpr std::pair<int, std::uint8_t> kReuse[] = {{SO_REUSEADDR, 1}, {SO_REUSEPORT, 2}};
+
 }  // namespace
 
 struct OptionCarrier::Defaults {
@@ -183,18 +251,42 @@ Result<OptionCarrier> OptionCarrier::open() {
 
 Status OptionCarrier::carry(FdRef source, FdRef target, int family) const {
   if (must_stay(source, family)) return Error{ENOPROTOOPT, "options", {}};
-  return carry_back(source, target, family);
+  return copy(source, target, family, Carriage::forth);
 }
 
 Status OptionCarrier::carry_back(FdRef source, FdRef target, int family) const {
+  return copy(source, target, family, Carriage::back);
+}
+
+Status OptionCarrier::copy(FdRef source, FdRef target, int family, Carriage way) const {
   const auto& values = family == AF_INET ? defaults_->v4 : defaults_->v6;
   const auto& known = family == AF_INET ? defaults_->known_v4 : defaults_->known_v6;
   for (std::size_t i = 0; i < kCount; ++i) {
     Value value;
-    if (!known[i] || !read_option(source, kCarried[i], value) || value == values[i]) continue;
+    const Carriage carriage = kCarried[i].carriage;
+    if (!known[i] || (carriage != Carriage::both_ways && carriage != way)) continue;
+    if (!read_option(source, kCarried[i], value) || value == values[i]) continue;
     if (auto done = set_option(target, kCarried[i], value); !done) return done;
   }
   return carry_buffers(source, target);
+}
+
+std::uint8_t reuse_of(FdRef socket) {
+  std::uint8_t reuse = 0;
+  for (const auto& [name, bit] : kReuse) {
+    int value = 0;
+    socklen_t size = sizeof value;
+    if (::getsockopt(socket.get(), SOL_SOCKET, name, &value, &size) == 0 && value != 0)
+      reuse |= bit;
+  }
+  return reuse;
+}
+
+void set_reuse(FdRef socket, std::uint8_t reuse) {
+  const int on = 1;
+  for (const auto& [name, bit] : kReuse) {
+    if ((reuse & bit) != 0) ::setsockopt(socket.get(), SOL_SOCKET, name, &on, sizeof on);
+  }
 }
 
 const CarriedOption* carried_options(std::size_t& count) {

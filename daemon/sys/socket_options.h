@@ -7,12 +7,15 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace sockhop::sys {
+
+enum class Carriage { both_ways, forth, back };
 
 class OptionCarrier {
  public:
@@ -30,6 +33,7 @@ class OptionCarrier {
 
  private:
   struct Defaults;
+  [[nodiscard]] Status copy(FdRef source, FdRef target, int family, Carriage way) const;
   explicit OptionCarrier(std::unique_ptr<Defaults> defaults);
   std::unique_ptr<Defaults> defaults_;
 };
@@ -40,7 +44,13 @@ struct CarriedOption {
   int name;
   std::size_t size;
   const char* text;
+  Carriage carriage = Carriage::both_ways;
 };
 const CarriedOption* carried_options(std::size_t& count);
+
+/// SO_REUSEADDR (bit 0) and SO_REUSEPORT (bit 1): a host socket gets them after its port was
+/// chosen.
+std::uint8_t reuse_of(FdRef socket);
+void set_reuse(FdRef socket, std::uint8_t reuse);
 
 }  // namespace sockhop::sys
