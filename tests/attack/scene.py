@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 # pylint: disable=wrong-import-position
 from harness import HarnessError, Lab, Skip, isolate, run, wait_for  # noqa: E402
 from harness import main as harness_main  # noqa: E402
+from harness.container import hostile  # noqa: E402
 from harness.isolate import RUN, expose  # noqa: E402
 from harness.process import as_user  # noqa: E402
 
@@ -46,25 +47,6 @@ def main(tests):
         sys.argv += [name[5:] for name in tests
                      if name.startswith("test_") and not name.startswith("test_long_")]
     harness_main(tests)
-
-
-# What a container's owner might allow it, and Docker's profile does not.
-ALLOWED = ["unshare", "setns", "clone3", "mount", "umount2", "pivot_root", "ptrace", "userfaultfd",
-           "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "keyctl", "perf_event_open",
-           "bpf", "open_by_handle_at", "io_uring_setup", "io_uring_enter", "io_uring_register"]
-CAPABILITIES = ["CAP_" + name for name in (
-    "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL MKNOD NET_ADMIN "
-    "NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON BPF CHECKPOINT_RESTORE SETFCAP SETGID SETPCAP "
-    "SETUID SYS_ADMIN SYS_CHROOT SYS_NICE SYS_PTRACE SYS_RESOURCE").split()]
-
-
-def hostile(config):
-    """An `edit` of a container: everything that its user namespace can give it."""
-    config["linux"]["seccomp"]["syscalls"].append({"names": ALLOWED, "action": "SCMP_ACT_ALLOW"})
-    config["process"]["capabilities"] = {kind: CAPABILITIES
-                                         for kind in ("bounding", "effective", "permitted")}
-    for kind in ("maskedPaths", "readonlyPaths"):
-        config["linux"].pop(kind, None)
 
 
 def parse(text):

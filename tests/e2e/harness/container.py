@@ -17,6 +17,25 @@ SUBNET4 = "10.88.0"
 SUBNET6 = "fd00:88::"
 
 
+# What a container's owner might allow it, and Docker's profile does not.
+ALLOWED = ["unshare", "setns", "clone3", "mount", "umount2", "pivot_root", "ptrace", "userfaultfd",
+           "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp", "keyctl", "perf_event_open",
+           "bpf", "open_by_handle_at", "io_uring_setup", "io_uring_enter", "io_uring_register"]
+EVERY_CAPABILITY = ["CAP_" + name for name in (
+    "CHOWN DAC_OVERRIDE DAC_READ_SEARCH FOWNER FSETID IPC_LOCK IPC_OWNER KILL MKNOD NET_ADMIN "
+    "NET_BIND_SERVICE NET_BROADCAST NET_RAW PERFMON BPF CHECKPOINT_RESTORE SETFCAP SETGID SETPCAP "
+    "SETUID SYS_ADMIN SYS_CHROOT SYS_NICE SYS_PTRACE SYS_RESOURCE").split()]
+
+
+def hostile(config):
+    """An `edit` of a container: everything that its user namespace can give it."""
+    config["linux"]["seccomp"]["syscalls"].append({"names": ALLOWED, "action": "SCMP_ACT_ALLOW"})
+    config["process"]["capabilities"] = {kind: EVERY_CAPABILITY
+                                         for kind in ("bounding", "effective", "permitted")}
+    for kind in ("maskedPaths", "readonlyPaths"):
+        config["linux"].pop(kind, None)
+
+
 def rootfs():
     """The newest root file system that tests/setup/rootfs.sh made."""
     found = [f"{STATE}/{name}" for name in os.listdir(STATE)
