@@ -27,10 +27,11 @@ std::string mark_of(const sys::RuntimeDir& dir, const std::string& container) {
   return dir.path + "/published/" + core::session_file_name(container, kFileNameRoom);
 }
 
-Result<sys::Ended> ask(std::vector<std::string> words, std::chrono::milliseconds patience) {
-  auto program = sys::find_program("sockhop");
+Result<sys::Ended> ask(const sys::RuntimeDir& dir, std::vector<std::string> words,
+                       std::chrono::milliseconds patience) {
+  const auto program = sys::find_program("sockhop");
   if (!program) return program.error();
-  words.insert(words.begin(), *program);
+  words.insert(words.begin(), {*program, "--socket", dir.control_socket()});
   return sys::run_program(words, patience);
 }
 
@@ -64,23 +65,23 @@ Preparation publish(const sys::RuntimeDir& dir, const std::string& container,
   for (const auto& port : wishes.ports) words.insert(words.end(), {"-p", port});
   for (const auto& rule : wishes.rules) words.insert(words.end(), {"--rule", rule});
   words.insert(words.end(), {"--", container});
-  auto told = judge(ask(words, patience));
+  auto told = judge(ask(dir, words, patience));
   if (told.outcome == Outcome::refused) {
     // A container that is started again may find what is left of its own registration.
-    (void)ask({"unregister", "--", container}, patience);
-    told = judge(ask(words, patience));
+    (void)ask(dir, {"unregister", "--", container}, patience);
+    told = judge(ask(dir, words, patience));
   }
   if (told.outcome != Outcome::accelerated) fs::remove(mark_of(dir, container), error);
   return told;
 }
 
 void forget(const std::string& container) {
-  const auto dir = sys::find_runtime_dir();
+  const auto dir = sys::find_engines_runtime_dir();
   if (!dir || !core::check_container_id(container)) return;
   std::error_code error;
   if (!fs::remove(mark_of(*dir, container), error) || error) return;
   // Gone already when the container had run: its registration ended with it.
-  (void)ask({"unregister", "--", container}, kForgetPatience);
+  (void)ask(*dir, {"unregister", "--", container}, kForgetPatience);
 }
 
 }  // namespace sockhop::hook

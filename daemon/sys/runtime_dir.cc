@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 namespace sockhop::sys {
 namespace {
@@ -39,6 +40,14 @@ Result<RuntimeDir> find_runtime_dir() {
                      std::to_string(::geteuid()) + " " + base};
   }
   return RuntimeDir{std::string(base) + "/sockhop"};
+}
+
+Result<RuntimeDir> find_engines_runtime_dir() {
+  if (std::getenv("XDG_RUNTIME_DIR") != nullptr) return find_runtime_dir();
+  std::ifstream map("/proc/self/uid_map");
+  unsigned long inside = 0, outside = 0;
+  if (!(map >> inside >> outside) || inside != 0 || outside == 0) return find_runtime_dir();
+  return RuntimeDir{"/run/user/" + std::to_string(outside) + "/sockhop"};
 }
 
 Result<RuntimeDir> make_runtime_dir() {

@@ -24,6 +24,9 @@ struct RuntimeDir {
 
 /// Where the directory is or would be; an error with the remedy when XDG_RUNTIME_DIR is missing.
 Result<RuntimeDir> find_runtime_dir();
+/// The same for a program that an engine starts, perhaps with an empty environment and in a user
+/// namespace of its own: without XDG_RUNTIME_DIR that of the user who is root there (uid_map).
+Result<RuntimeDir> find_engines_runtime_dir();
 /// Makes it and sessions/ below, mode 0700; refuses a directory of somebody else.
 Result<RuntimeDir> make_runtime_dir();
 

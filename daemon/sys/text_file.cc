@@ -1,6 +1,7 @@
 #include "sys/text_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <cstdio>
 
 #include "base/unique_fd.h"
+#include "sys/clock.h"
 
 namespace sockhop::sys {
 namespace {
@@ -37,6 +39,24 @@ Result<std::string> read_text_file(const std::string& path, std::size_t limit) {
     if (got == 0) return text;
     text.append(part, static_cast<std::size_t>(got));
     if (text.size() > limit) return Error{EFBIG, "read", path};
+  }
+}
+
+Result<std::string> read_input(std::chrono::milliseconds patience, std::size_t limit) {
+  const std::int64_t deadline = monotonic_ns() + patience.count() * 1'000'000;
+  std::string text;
+  char part[16384];
+  while (true) {
+    const std::int64_t left = deadline - monotonic_ns();
+    if (left <= 0) return Error{ETIMEDOUT, "read", "standard input does not end"};
+    pollfd waiting{STDIN_FILENO, POLLIN, 0};
+    if (::poll(&waiting, 1, static_cast<int>(left / 1'000'000) + 1) <= 0) continue;
+    const ssize_t got = ::read(STDIN_FILENO, part, sizeof(part));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno_error("read", "standard input");
+    if (got == 0) return text;
+    text.append(part, static_cast<std::size_t>(got));
+    if (text.size() > limit) return Error{EFBIG, "read", "standard input"};
   }
 }
 

@@ -10,9 +10,8 @@
 #include "hook/prepare.h"
 #include "hook/publication.h"
 #include "hook/report.h"
+#include "hook/settings.h"
 #include "sys/run_program.h"
-#include "sys/spawn.h"
-#include "sys/text_file.h"
 
 namespace {
 
@@ -21,29 +20,7 @@ using namespace sockhop;
 // As the runtimes say that something is wrong.
 constexpr int kFailed = 1;
 
-/// "/usr/local/bin/sockhop-crun"; the folder of this program where the caller gave no folder.
-std::string called_as(const char* name) {
-  const std::string called = name != nullptr && *name != '\0' ? name : "sockhop-runtime";
-  if (called.find('/') != std::string::npos) return called;
-  const auto folder = sys::own_folder();
-  return (folder ? *folder : std::string(".")) + "/" + called;
-}
-
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-/// Beside the name we are called by, because engines clean up with an empty environment: a file
-/// below HOME would not be found then, and another runtime would be asked for the container.
-Result<core::RuntimeConfig> read_config(const std::string& called) {
-  for (const auto& path : {called + ".toml", std::string("/etc/sockhop/runtime.toml")}) {
-    const auto text = sys::read_text_file(path, 1 << 20);
-    if (!text && text.error().code == ENOENT) continue;
-    if (!text) return text.error();
-    auto config = core::parse_runtime_config(*text);
-    if (!config) return Error{EINVAL, "configuration", path + ": " + config.error().detail};
-    return config;
-  }
-  return core::RuntimeConfig();
-}
 
 Result<std::string> find_runtime(const core::RuntimeConfig& config, const std::string& called) {
   auto name = config.runtime.empty() ? core::runtime_behind(base_name(called)) : config.runtime;
@@ -63,7 +40,7 @@ int fail(const core::RuntimeCommand& command, const std::string& message) {
 /// Comes back only when the container must not start.
 int run(const std::string& called, std::vector<std::string> words) {
   const auto command = core::parse_runtime_command({words.begin() + 1, words.end()});
-  const auto config = read_config(called);
+  const auto config = hook::read_settings(called);
   if (!config) return fail(command, to_string(config.error()));
   const auto runtime = find_runtime(*config, called);
   if (!runtime) return fail(command, to_string(runtime.error()));
@@ -91,7 +68,7 @@ int main(int argc, char** argv) {
       std::printf("sockhop-runtime " SOCKHOP_VERSION "\n");
       return 0;
     }
-    const std::string called = called_as(words[0].c_str());
+    const std::string called = hook::called_as(words[0]);
     return run(called, std::move(words));
   } catch (const std::exception& error) {  // of the libraries: our own code throws nothing
     std::fprintf(stderr, "sockhop: %s\n", error.what());

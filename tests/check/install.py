@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = ["sockhop", "sockhopd", "sockhop-session", "sockhop-control"]
+PROGRAMS = ["sockhop", "sockhopd", "sockhop-session", "sockhop-control", "sockhop-hook"]
 # --version is the wrapped runtime's: engines ask for it.
 VERSION_OPTION = {name: "--sockhop-version"
                   for name in ("sockhop-runtime", "sockhop-runc", "sockhop-crun")}
-PAGES = ["man1/sockhop.1", "man8/sockhopd.8", "man8/sockhop-runtime.8"]
-FILES = ["share/sockhop/seccomp.json"]
+PAGES = ["man1/sockhop.1", "man8/sockhopd.8", "man8/sockhop-runtime.8",
+         "man8/sockhop-hook.8"]
+FILES = ["share/sockhop/seccomp.json",
+         *(f"share/containers/oci/hooks.d/sockhop-{stage}.json"
+           for stage in ("precreate", "createRuntime", "poststop"))]
 
 
 def version_of(root):

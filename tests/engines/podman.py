@@ -14,13 +14,15 @@ from harness.process import as_user, runtime_dir, user_entry  # noqa: E402
 class Podman:
     """`runtime`: name or path, None for the one of `config`, a containers.conf."""
 
-    def __init__(self, runtime="runc", config=None):
+    def __init__(self, runtime="runc", config=None, hooks_dir=None):
         require_programs(["podman", "conmon"])
         self.store = f"{RUN}/podman"
         if not os.path.isdir(self.store):
             os.mkdir(self.store)
             os.chown(self.store, user_entry().pw_uid, user_entry().pw_gid)
         chosen = [f"--runtime={runtime}"] if runtime else []
+        if hooks_dir:
+            chosen.append(f"--hooks-dir={hooks_dir}")
         configured = ["env", f"CONTAINERS_CONF={config}"] if config else []
         self.words = [*configured, "podman", "--cgroup-manager=cgroupfs", "--events-backend=file",
                       "--storage-driver=vfs", f"--root={self.store}",

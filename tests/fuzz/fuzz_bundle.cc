@@ -1,6 +1,7 @@
 // The config.json of a container and an engine's default profile, as sockhop-runtime reads them.
 #include "core/container_wishes.h"
 #include "core/engine_profile.h"
+#include "core/hook_state.h"
 #include "require.h"
 
 using namespace sockhop::core;
@@ -13,6 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     require(!to_string(wishes.error()).empty(), "a refusal has a text");
   }
   (void)read_wishes("{}", text);
+  (void)parse_hook_state(text);
+  (void)listener_of(text);
   (void)docker_state_file(text, "web");
   const auto has_one = has_profile(text);
   const auto filled = put_engine_profile(text, text, "6.1.0");
