@@ -39,10 +39,11 @@ class Host:
 class Plain:
     name = "plain"
 
-    def __init__(self, lab, flavour, **options):
+    def __init__(self, lab, flavour, name=None, **options):
         self.lab = lab
         self.network = lab.network if flavour == "own" else None
-        self.container = Container(lab.kit, f"plain-{flavour}", self.network, **options).start()
+        name = name or f"plain-{flavour}"
+        self.container = Container(lab.kit, name, self.network, **options).start()
 
     def mapped(self):
         """The container's address as a dual-stack server prints it."""
