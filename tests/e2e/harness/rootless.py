@@ -47,6 +47,9 @@ class RootlessKit:
     def run(self, argv, **options):
         return run(self.argv(argv), **options)
 
+    def popen(self, argv, log=None):
+        return start(self.argv(argv), log)
+
     def publish(self, host_port, address, port):
         """Publishes by RootlessKit's own builtin driver, as the plain arm does."""
         run(as_user(["rootlessctl", f"--socket={self.state}/api.sock", "add-ports",
