@@ -1,5 +1,8 @@
 """Addresses, ports and devices are the container's, and sockets of other kinds are left alone."""
 
+import os
+import socket
+
 from harness import Lab, main
 from harness.cases import Cases
 from harness.servers import http_server
@@ -28,6 +31,24 @@ def test_kinds_of_sockets():
 
 def test_kinds_of_sockets_of_i386():
     check_kinds("-m32")
+
+
+def test_abstract_names():
+    name = f"sockhop-names-{os.getpid()}"
+    with Lab() as lab, socket.socket(socket.AF_UNIX) as host:
+        host.bind(f"\0{name}")
+        host.listen()
+        host.setblocking(False)
+        cases = Cases(lab, "cases_names.c", arms=("plain", "sockhop"))
+        cases.compare("abstract-name", f"abstract={name}")
+        said = cases.run("sockhop", "abstract-name", f"abstract={name}")
+        assert "nobody here: ECONNREFUSED" in said and "own server: ok" in said, said
+        try:
+            host.accept()
+        except BlockingIOError:
+            pass
+        else:
+            raise AssertionError("the host's abstract socket was reached")
 
 
 if __name__ == "__main__":

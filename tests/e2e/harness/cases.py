@@ -14,7 +14,8 @@ PORT, REFUSED, SILENT, HELD = 7000, 7001, 7002, 7003
 
 # Gives back what it hears, TCP and UDP, both families; as many connections as come.
 ECHO = """
-import selectors, socket, sys
+import resource, selectors, socket, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
 ready = selectors.DefaultSelector()
 udp = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
 udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)

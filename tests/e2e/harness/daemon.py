@@ -8,13 +8,15 @@ from .process import HarnessError, as_user, run, runtime_dir, start, stop, tail,
 
 
 class Daemon:
-    def __init__(self, bin_dir, *options):
+    """`prefix`: a command line that runs sockhopd, as prlimit does."""
+
+    def __init__(self, bin_dir, *options, prefix=()):
         self.bin = bin_dir
         self.log = f"{RUN}/sockhopd.log"
         self.socket = f"{runtime_dir()}/sockhop/seccomp.sock"
         if not os.access(f"{bin_dir}/sockhopd", os.X_OK):
             raise HarnessError("sockhopd is not built: run tests/run.sh, which builds it")
-        self.process = start(as_user([f"{bin_dir}/sockhopd", *options]), self.log)
+        self.process = start(as_user([*prefix, f"{bin_dir}/sockhopd", *options]), self.log)
         try:
             wait_for(self._answers, "sockhopd to answer", alive=self.process)
         except HarnessError as error:

@@ -95,11 +95,13 @@ class Sockhop(Plain):
 class Lab:
     """`uplink`: "slirp4netns" (below RootlessKit) or "pasta" (without it; flavour shared only)."""
 
-    def __init__(self, build_dir=None, ipv6=False, daemon_options=(), uplink="slirp4netns"):
+    def __init__(self, build_dir=None, ipv6=False, daemon_options=(), uplink="slirp4netns",
+                 daemon_prefix=()):
         isolate()
         self.build_dir = build_dir or os.environ.get("SOCKHOP_BUILD", "build")
         self.bin = expose(f"{self.build_dir}/bin", "bin")
         self.ipv6, self.daemon_options, self.uplink = ipv6, daemon_options, uplink
+        self.daemon_prefix = daemon_prefix
         self.machine = Machine()
         self._kit = self._network = self._daemon = None
 
@@ -116,13 +118,13 @@ class Lab:
 
     @property
     def daemon(self):
-        self._daemon = self._daemon or Daemon(self.bin, *self.daemon_options)
+        self._daemon = self._daemon or Daemon(self.bin, *self.daemon_options, prefix=self.daemon_prefix)
         return self._daemon
 
     def restart_daemon(self):
         """A new sockhopd in the place of one that ended or was killed."""
         self.daemon.close()
-        self._daemon = Daemon(self.bin, *self.daemon_options)
+        self._daemon = Daemon(self.bin, *self.daemon_options, prefix=self.daemon_prefix)
 
     def arm(self, kind, flavour="own", **options):
         if kind == "host":

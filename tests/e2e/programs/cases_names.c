@@ -269,6 +269,22 @@ static void families(void) {
   close(fd);
 }
 
+// The host listens on the same abstract name; it is another one here.
+static void abstract_name(void) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  const int length = snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "%s", word("abstract"));
+  const socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
+  const int server = socket(AF_UNIX, SOCK_STREAM, 0), client = socket(AF_UNIX, SOCK_STREAM, 0);
+  say_inside("nobody here", connect(client, (struct sockaddr*)&name, size));
+  say_inside("bind", bind(server, (struct sockaddr*)&name, size));
+  say_inside("listen", listen(server, 1));
+  say_inside("own server", connect(client, (struct sockaddr*)&name, size));
+  const int accepted = accept4(server, NULL, NULL, SOCK_NONBLOCK);
+  say_inside("accept", accepted);
+  talk("talk", client, accepted);
+  close(server), close(client), close(accepted);
+}
+
 static void netlink_links(void) {
   struct if_nameindex* all = if_nameindex();  // RTM_GETLINK
   for (struct if_nameindex* one = all; one != NULL && one->if_index != 0; ++one)
@@ -276,16 +292,10 @@ static void netlink_links(void) {
   if_freenameindex(all);
 }
 
-static const struct play plays[] = {{"binding", binding},
-                                    {"from-loopback", from_loopback},
-                                    {"devices", devices},
-                                    {"interfaces", interfaces},
-                                    {"spellings", spellings},
-                                    {"multipath-tcp", multipath_tcp},
-                                    {"fast-open", fast_open},
-                                    {"privileged", privileged},
-                                    {"families", families},
-                                    {"netlink", netlink_links},
-                                    {NULL, NULL}};
+static const struct play plays[] = {
+    {"binding", binding},       {"from-loopback", from_loopback}, {"devices", devices},
+    {"interfaces", interfaces}, {"spellings", spellings},         {"multipath-tcp", multipath_tcp},
+    {"fast-open", fast_open},   {"privileged", privileged},       {"families", families},
+    {"netlink", netlink_links}, {"abstract-name", abstract_name}, {NULL, NULL}};
 
 int main(int argc, char** argv) { return run_plays(plays, argc, argv); }
