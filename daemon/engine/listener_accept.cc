@@ -148,11 +148,17 @@ Status Listeners::take_inside(sys::CallSlot& slot, Listener& listener, FdRef cop
 void Listeners::quieten(sys::CallSlot& slot, Listener& listener, FdRef copy) {
   const unsigned rings = listener.bell.waiting();
   if (rings == 0 || !ports_->is_dry(listener)) return;
-  // Nothing but rings in the queue: what is taken out is none but a ring.
   if (sys::accept_queue_length(copy) != rings) return;
   for (unsigned i = 0; i < rings; ++i) {
-    if (auto ring = accept_now(slot, copy, true); !ring) return;
-    listener.bell.taken_out();
+    auto ring = accept_now(slot, copy, (slot.status_flags & SOCK_NONBLOCK) != 0);
+    if (!ring) return;
+    if (listener.bell.is(ring->peer)) {
+      listener.bell.taken_out();
+      continue;
+    }
+    // Rings of a dead engine were counted wrong: this one is a client inside.
+    if (const HostPort* port = ports_->keep(listener, std::move(ring->fd))) this->ring(*port);
+    return;
   }
 }
 
@@ -249,8 +255,9 @@ bool Listeners::make_known(sys::CallSlot& slot) {
   if (listener == nullptr) return false;
   if (peer && listener->bell.is(*peer)) return false;
   if (peer) slot.destination = *peer;
-  // Of the container itself, or one end of a pair already.
-  if (sys::netns_cookie(connection) != shared_.cookies.host) return true;
+  // Of the container itself, or one end of a pair already. Without a peer it was reset, and may be
+  // a ring that was taken out: the next one is taken for the caller, as after a reset in the queue.
+  if (sys::netns_cookie(connection) != shared_.cookies.host) return peer.has_value();
   const HostPort* port = ports_->of_connection(connection);
   return port != nullptr &&
          accepted_->make_harmless(*listener, *port, slot, FdRef::from_number(-1)).has_value();

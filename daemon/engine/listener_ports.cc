@@ -231,6 +231,15 @@ void ListenerPorts::give_back(HostPort& port, sys::CallSlot& slot) {
   slot.host_fd = -1;
 }
 
+const HostPort* ListenerPorts::keep(const Listener& listener, UniqueFd connection) {
+  const auto port = std::find_if(ports_.begin(), ports_.end(),
+                                 [&](const HostPort& one) { return serves(one, listener); });
+  if (port == ports_.end()) return nullptr;
+  if (!sys::keep_fd(memory_, sys::Kept::accepted, port->key, std::move(connection))) return nullptr;
+  ++port->waiting;
+  return &*port;
+}
+
 bool ListenerPorts::is_dry(const Listener& listener) const {
   return std::all_of(ports_.begin(), ports_.end(), [&](const HostPort& port) {
     return !serves(port, listener) ||

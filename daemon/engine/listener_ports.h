@@ -56,6 +56,9 @@ class ListenerPorts {
   Result<HostPort*> take(Listener& listener, sys::CallSlot& slot);
   /// Gives back slot.host_fd, to be taken again before all others.
   void give_back(HostPort& port, sys::CallSlot& slot);
+  /// A connection of the container itself, to be handed over before all others. The port that it
+  /// waits at; null when it could not be kept.
+  const HostPort* keep(const Listener& listener, UniqueFd connection);
   /// Nothing waits for the listener.
   [[nodiscard]] bool is_dry(const Listener& listener) const;
   [[nodiscard]] static bool serves(const HostPort& port, const Listener& listener);

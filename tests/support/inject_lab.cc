@@ -197,7 +197,10 @@ std::string ask(const std::string& address, int port, const std::string& text) {
   for (;;) {
     const ssize_t size = ::recv(socket.get(), part, sizeof part, 0);
     if (size < 0 && errno == EINTR) continue;  // a wait with a timeout is not restarted (signal(7))
-    if (size < 0) return std::string("!") + ::strerrorname_np(errno);
+    if (size < 0) {
+      const std::string before = all.empty() ? "" : " after " + std::to_string(all.size());
+      return std::string("!") + ::strerrorname_np(errno) + before;
+    }
     if (size == 0) return all;
     all.append(part, static_cast<std::size_t>(size));
   }
