@@ -41,6 +41,9 @@ struct SocketFacts {
   bool has_signal_owner = false;  // F_SETOWN or F_SETSIG in use
 
   [[nodiscard]] bool is_inet_tcp() const;
+  /// MPTCP: to a listener, plain TCP connections come like any other (mptcp(7)).
+  [[nodiscard]] bool is_multipath() const;
+  [[nodiscard]] bool may_listen_for_tcp() const { return is_inet_tcp() || is_multipath(); }
   /// On the host side: a socket of ours. Each is bound to a device before a container gets it, and
   /// none can be freed from it there; one without came with the container (socket activation) and
   /// is left alone.

@@ -170,7 +170,7 @@ Outcome Dispatcher::on_listen(ActiveCall& call, const core::ListenCall& asked) {
   auto copy = call.tracee->borrow(asked.fd);
   if (!copy) return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
   const auto facts = sys::query_socket(*copy, parts_.shared.cookies);
-  if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  if (!facts || !facts->may_listen_for_tcp()) return stay_inside(Reason::not_ours);
   if (facts->side == core::Side::host) return parts_.names.on_listen(call, asked.fd);
   if (facts->side != core::Side::container) return stay_inside(Reason::other_namespace);
   return parts_.listeners.on_listen(call, asked, std::move(*copy), *facts);
@@ -181,7 +181,7 @@ Outcome Dispatcher::on_accept(ActiveCall& call, const core::AcceptCall& asked) {
   auto copy = call.tracee->borrow(asked.fd);
   if (!copy) return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
   const auto facts = sys::query_socket(*copy, parts_.shared.cookies);
-  if (!facts || !facts->is_inet_tcp() || facts->side != core::Side::container) {
+  if (!facts || !facts->may_listen_for_tcp() || facts->side != core::Side::container) {
     return stay_inside(Reason::not_ours);
   }
   return parts_.listeners.on_accept(call, asked, std::move(*copy), *facts);

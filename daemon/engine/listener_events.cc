@@ -93,12 +93,15 @@ void Listeners::on_ends() {
   if (!watch_) return;
   const auto ended = watch_->drain();
   bool any = false;
+  bool relist = ended.overflow;
   for (const auto& socket : ended.sockets) {
+    // Of the sockets below it, a connection's or its own: who still listens tells.
+    relist = relist || table_.find_multipath(socket.local) != nullptr;
     if (table_.find(socket.cookie) == nullptr) continue;
     table_.remove(socket.cookie);
     any = true;
   }
-  if (ended.overflow) return list_again();
+  if (relist) return list_again();
   if (any) ports_->stop_unserved(table_);
 }
 

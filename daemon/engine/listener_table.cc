@@ -10,6 +10,13 @@ Listener* ListenerTable::find(std::uint64_t cookie) {
   return found == all_.end() ? nullptr : found->get();
 }
 
+Listener* ListenerTable::find_multipath(const core::Endpoint& local) {
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const auto& one) {
+    return one->multipath && one->local.address == local.address && one->local.port == local.port;
+  });
+  return found == all_.end() ? nullptr : found->get();
+}
+
 Listener* ListenerTable::add(std::uint64_t cookie, const core::Endpoint& local, int family,
                              bool v6_only) {
   Listener* listener = find(cookie);

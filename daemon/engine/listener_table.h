@@ -16,6 +16,8 @@ struct Listener {
   core::Endpoint local;
   int family = 0;
   bool v6_only = false;
+  /// MPTCP: sock_diag shows a TCP socket below it, which has another cookie, but the same address.
+  bool multipath = false;
   int backlog = 4096;             // of one that was there before us; the kernel caps it (somaxconn)
   bool listening = true;          // false after shutdown(2)
   bool watched = false;           // has a registration
@@ -36,6 +38,8 @@ class ListenerTable {
       : memory_(memory), container_(container) {}
 
   Listener* find(std::uint64_t cookie);
+  /// The MPTCP listener whose TCP socket listens there.
+  Listener* find_multipath(const core::Endpoint& local);
   /// The listener, new or known; null when the table is full.
   Listener* add(std::uint64_t cookie, const core::Endpoint& local, int family, bool v6_only);
   void remove(std::uint64_t cookie);

@@ -27,6 +27,13 @@ std::string remedy_for(const core::PublishedPort& port) {
   return "`ss -tanp sport = :" + std::to_string(port.host.port) + "` shows who is in the way";
 }
 
+/// A listener of the container, as the kernel lists it.
+bool shows(const sys::ListenerEntry& entry, const Listener& listener) {
+  if (!listener.multipath) return entry.cookie == listener.cookie;
+  return entry.multipath && entry.local.port == listener.local.port &&
+         entry.local.address == listener.local.address;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Listeners>> Listeners::open(Shared& shared, sys::WorkerThread& container) {
@@ -85,13 +92,14 @@ void Listeners::list_again() {
   std::vector<std::uint64_t> ended;
   for (const auto& one : table_.all()) {
     const bool there = std::any_of(listed->begin(), listed->end(),
-                                   [&](const auto& entry) { return entry.cookie == one->cookie; });
+                                   [&](const auto& entry) { return shows(entry, *one); });
     if (!there) ended.push_back(one->cookie);
   }
   for (const std::uint64_t cookie : ended) table_.remove(cookie);
   for (const auto& entry : *listed) {
     const int family = entry.local.address.is_v4() ? AF_INET : AF_INET6;
-    if (!ports_->reach(entry.local, false)) continue;
+    // Its own cookie comes with its next listen() or accept().
+    if (entry.multipath || !ports_->reach(entry.local, false)) continue;
     Listener* listener = table_.find(entry.cookie);
     if (listener == nullptr) listener = table_.add(entry.cookie, entry.local, family, false);
     if (listener == nullptr) continue;
@@ -130,6 +138,7 @@ Listener* Listeners::known(const core::SocketFacts& facts, FdRef copy) {
   if (changed) {
     listener = table_.add(facts.cookie, facts.local, facts.family, facts.v6_only);
     if (listener == nullptr) return nullptr;
+    listener->multipath = facts.is_multipath();
     listener->backlog = sys::listen_backlog(copy);
     ports_->stop_unserved(table_);
     ports_->listen_for(*listener, copy);
@@ -155,6 +164,7 @@ Outcome Listeners::on_listen(ActiveCall& call, const core::ListenCall& asked, Un
   // First the host: a connection may come as soon as the caller was told that it listens. Where the
   // host cannot listen, the container's listener works without it.
   listener->backlog = asked.backlog;
+  listener->multipath = facts.is_multipath();
   ports_->listen_for(*listener, copy);
   if (auto listens = sys::listen_on(copy, asked.backlog); !listens) {
     if (fresh && facts.state != TcpState::listen) table_.remove(facts.cookie);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "core/socket_facts.h"
 #include "sys/inet_bytes.h"
@@ -35,6 +36,20 @@ std::optional<ListenerEntry> read_entry(const nlmsghdr& message) {
   entry.local.port = ntohs(facts.id.idiag_sport);
   entry.cookie = facts.id.idiag_cookie[0] | std::uint64_t{facts.id.idiag_cookie[1]} << 32;
   return entry;
+}
+
+// Its protocol above TCP is named "mptcp" (net/ipv4/tcp_diag.c, tcp_diag_put_ulp).
+bool is_below_mptcp(const nlmsghdr& message) {
+  const auto all =
+      NetlinkAttributes<INET_DIAG_ULP_INFO + 1>::of_message(message, sizeof(inet_diag_msg));
+  const nlattr* above = all.find(INET_DIAG_ULP_INFO);
+  if (above == nullptr) return false;
+  const auto parts = NetlinkAttributes<INET_ULP_INFO_NAME + 1>::of_nest(above);
+  const nlattr* name = parts.find(INET_ULP_INFO_NAME);
+  if (name == nullptr) return false;
+  const std::string_view text(static_cast<const char*>(mnl_attr_get_payload(name)),
+                              mnl_attr_get_payload_len(name));
+  return text.starts_with("mptcp");
 }
 
 // Lets through the destroy messages whose local port is in the set.
@@ -98,11 +113,13 @@ Result<std::vector<ListenerEntry>> ListenerWatch::list_listeners(
     auto* query = request.add_header<inet_diag_req_v2>();
     query->sdiag_family = static_cast<std::uint8_t>(family);
     query->sdiag_protocol = IPPROTO_TCP;
+    query->idiag_ext = 1U << (INET_DIAG_INFO - 1);  // what lies above TCP comes with it
     query->idiag_states = 1U << static_cast<unsigned>(core::TcpState::listen);
     const auto asked = questions_.ask(request, [&](const nlmsghdr& message) {
-      const auto entry = read_entry(message);
+      auto entry = read_entry(message);
       if (!entry || all.size() >= kMaxListed) return;
       if (std::find(ports.begin(), ports.end(), entry->local.port) != ports.end()) {
+        entry->multipath = is_below_mptcp(message);
         all.push_back(*entry);
       }
     });

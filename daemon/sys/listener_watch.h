@@ -19,6 +19,7 @@ namespace sockhop::sys {
 struct ListenerEntry {
   core::Endpoint local;
   std::uint64_t cookie = 0;  // SO_COOKIE
+  bool multipath = false;    // the TCP socket below an MPTCP one; told by list_listeners() only
 };
 
 class ListenerWatch {

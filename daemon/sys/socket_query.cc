@@ -78,7 +78,7 @@ Result<core::SocketFacts> query_socket(FdRef fd, const NetnsCookies& cookies) {
   if (facts.family == 0) return Error{ENOTSOCK, "getsockopt", {}};
   facts.type = option_or(fd, SOL_SOCKET, SO_TYPE, 0);
   facts.protocol = option_or(fd, SOL_SOCKET, SO_PROTOCOL, 0);
-  if (!facts.is_inet_tcp()) return facts;
+  if (!facts.may_listen_for_tcp()) return facts;
   facts.side = side_of(fd, cookies);
   facts.cookie = socket_cookie(fd);
   facts.state = tcp_state(fd);
