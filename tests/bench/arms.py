@@ -12,7 +12,8 @@ import shutil
 from harness.container import Container, Network
 from harness.daemon import Daemon
 from harness.isolate import RUN, expose
-from harness.process import HarnessError, as_user, run, start, user_entry, wait_for
+from harness.process import (HarnessError, as_user, run, start, user_entry, wait_for,
+                             write_file)
 from harness.rootless import RootlessKit
 
 from bench import agent
@@ -27,6 +28,11 @@ import socket, struct, sys
 with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5) as connection:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     print(connection.getsockname()[0])
+"""
+UDP_CONNECT = """
+import socket, sys
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+    probe.connect((sys.argv[1], 9))
 """
 OFFSETS = {"host": 0, "rootlesskit": 1, "pasta": 2, "b4ns": 3, "sockhop": 4}
 
@@ -82,6 +88,9 @@ class HostArm(Arm):
 
     def __init__(self, world):
         super().__init__(world, "host")
+
+    def another(self, _name):
+        return self
 
     @staticmethod
     def run(argv, timeout=60):
@@ -147,12 +156,28 @@ def bench_container(world, name, **options):
     return container_with_agent(world, kit, name, network, **options)
 
 
+def daemon_programs(world):
+    return expose(os.path.join(world.build_dir, "bin"), "bin")
+
+
+def sockhop_container(world, daemon, name, ports=()):
+    container = bench_container(world, name)
+    daemon.apply_profile(container.config_path)
+    if ports:
+        daemon.register(name, ports)
+    return container.start()
+
+
 class PlainArm(ContainerArm):
     """A container without sockhop; slirp, rootlesskit and nofilter are views of this one."""
 
     def __init__(self, world, name):
         container = world.shared("plain", lambda: bench_container(world, "bench-plain").start())
         super().__init__(world, name, container)
+
+    def another(self, name):
+        container = bench_container(self.world, f"bench-plain-{name}").start()
+        return ContainerArm(self.world, self.name, container)
 
     def _start_nginx(self, port):
         super()._start_nginx(port)
@@ -198,14 +223,16 @@ class SockhopArm(ContainerArm):
     """The same container with our rules, registered with a sockhopd of default settings."""
 
     def __init__(self, world):
-        programs = expose(os.path.join(world.build_dir, "bin"), "bin")
-        self.daemon = world.shared("sockhopd", lambda: Daemon(programs))
-        container = bench_container(world, "bench-sockhop")
-        self.daemon.apply_profile(container.config_path)
+        self.daemon = world.shared("sockhopd", lambda: Daemon(daemon_programs(world)))
         port = world.host_port(OFFSETS["sockhop"])
-        self.daemon.register(container.name, [f"{port}:{PORT_IN_CONTAINER}"])
-        super().__init__(world, "sockhop", container.start())
+        container = sockhop_container(world, self.daemon, "bench-sockhop",
+                                      [f"{port}:{PORT_IN_CONTAINER}"])
+        super().__init__(world, "sockhop", container)
         self._check_that_it_hops()
+
+    def another(self, name):
+        container = sockhop_container(self.world, self.daemon, f"bench-sockhop-{name}")
+        return ContainerArm(self.world, self.name, container)
 
     def _check_that_it_hops(self):
         """Figures of connections that stayed would be slirp4netns' under our name."""
@@ -219,6 +246,28 @@ class SockhopArm(ContainerArm):
         self.container.kill()
 
 
+class UdpHopArm(ContainerArm):
+    """A container of a second sockhopd, whose policy lets connected UDP hop."""
+
+    def __init__(self, world):
+        directory = f"{RUN}/udphop"
+        os.mkdir(directory, 0o700)
+        os.chown(directory, user_entry().pw_uid, user_entry().pw_gid)
+        write_file(f"{RUN}/udphop.toml", 'udp = "hop"\n')
+        self.daemon = Daemon(daemon_programs(world), "--config", f"{RUN}/udphop.toml",
+                             directory=directory)
+        container = sockhop_container(world, self.daemon, "bench-udphop")
+        super().__init__(world, "udphop", container)
+        before = self.daemon.hops(container.name)
+        self.run(["python3", "-c", UDP_CONNECT, world.machine.address4])
+        if self.daemon.hops(container.name) == before:
+            raise HarnessError("a connected UDP socket of the container did not hop")
+
+    def close(self):
+        self.container.kill()
+        self.daemon.close()
+
+
 ARMS = {
     "host": HostArm,
     "slirp": lambda world: PlainArm(world, "slirp"),
@@ -227,4 +276,5 @@ ARMS = {
     "pasta": PastaArm,
     "b4ns": PeerArm,
     "sockhop": SockhopArm,
+    "udphop": UdpHopArm,
 }

@@ -1,9 +1,10 @@
 """Every row, in the order in which a full run takes them."""
 
-from bench import rows_calls, rows_connect, rows_daemon, rows_published, rows_stream
+from bench import (rows_calls, rows_connect, rows_crowd, rows_daemon, rows_published, rows_stream,
+                   rows_udp)
 
-ROWS = [*rows_stream.ROWS, *rows_connect.ROWS, *rows_calls.ROWS, *rows_published.ROWS,
-        *rows_daemon.ROWS]
+ROWS = [*rows_stream.ROWS, *rows_connect.ROWS, *rows_crowd.ROWS, *rows_calls.ROWS,
+        *rows_published.ROWS, *rows_udp.ROWS, *rows_daemon.ROWS, *rows_crowd.HUNDREDS]
 
 
 def select(names):

@@ -20,9 +20,9 @@ class CommandLineTest(unittest.TestCase):
     def test_unknown_row_is_refused_by_name(self):
         said = io.StringIO()
         with contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as end:
-            cli.parse(["connect.cold"])
+            cli.parse(["connect.none"])
         self.assertNotEqual(end.exception.code, 0)
-        self.assertIn("connect.cold", said.getvalue())
+        self.assertIn("connect.none", said.getvalue())
 
     def test_list_names_every_row(self):
         shown = io.StringIO()

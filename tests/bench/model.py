@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 # Arms that show sockhop itself; each gets a ratio over every arm that does not.
-OURS = ("sockhop", "hostlocal", "swap", "on")
+OURS = ("sockhop", "subuid", "hostlocal", "swap", "on")
 
 
 @dataclass(frozen=True)

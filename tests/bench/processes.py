@@ -55,3 +55,8 @@ def resident_megabytes(pid):
 
 def dirty_megabytes(pid):
     return _kilobytes(_read(pid, "smaps_rollup"), "Private_Dirty:") * 1024 / MEGABYTE
+
+
+def dirty_megabytes_of_a_session(pids):
+    """The mean: a session is two processes, guard and engine."""
+    return sum(map(dirty_megabytes, pids)) / (len(pids) / 2)

@@ -20,7 +20,7 @@ def rss(turn):
     daemons = [pid for pid in family if processes.name_of(pid) != "sockhop-session"]
     sessions = [pid for pid in family if pid not in daemons]
     return {"": sum(map(processes.resident_megabytes, daemons)),
-            "session": sum(map(processes.dirty_megabytes, sessions))}
+            "session": processes.dirty_megabytes_of_a_session(sessions)}
 
 
 ROWS = [

@@ -18,6 +18,7 @@ from bench import arms
 from bench.model import ArmUnavailable
 
 CONNECT_PORT = 7000
+SILENT_PORT = 7001
 IPERF_PORT = 5201
 DELAY_US = 250  # one way: a round trip of 0.5 ms
 
@@ -80,6 +81,15 @@ class World:
     def connect_server(self):
         argv = [f"{self.programs}/bench_reset_server", "--port", CONNECT_PORT]
         return self._server("connect", argv, CONNECT_PORT)
+
+    def silent_port(self):
+        """A port of the other machine that drops what comes."""
+        def make():
+            self.machine.run(["nft", "-f", "-"], input="table inet silent { chain input { "
+                             f"type filter hook input priority 0; tcp dport {SILENT_PORT} drop\n"
+                             "}\n}\n")
+        self.shared("silence", make)
+        return SILENT_PORT
 
     def _server(self, key, argv, port):
         """Starts a server on the other machine once; answers its port."""
