@@ -6,7 +6,6 @@
 namespace sockhop::session {
 namespace {
 
-constexpr std::uint32_t kTcp = 6;
 constexpr std::uint32_t kUdp = 17;
 constexpr std::uint32_t kLastPort = 65535;
 
