@@ -36,7 +36,7 @@ struct Shared {
   References& references;
   sys::WaitSet& waits;
   std::string container;  // its id, for log lines
-  /// Few call slots are left: calls that would wait are left to the kernel.
+  /// Few call slots are left: calls that would wait for the network are left to the kernel.
   bool crowded = false;
 };
 

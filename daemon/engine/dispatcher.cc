@@ -199,7 +199,7 @@ Outcome Dispatcher::step_wake(ActiveCall& call) {
 }
 
 Outcome Dispatcher::step_sweep(ActiveCall& call) {
-  return is_accept_stage(call.slot.stage) ? parts_.listeners.woken(call)
+  return is_accept_stage(call.slot.stage) ? parts_.listeners.looked_after(call)
                                           : parts_.connects.looked_after(call);
 }
 

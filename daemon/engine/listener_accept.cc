@@ -86,7 +86,14 @@ Outcome Listeners::on_accept(ActiveCall& call, const core::AcceptCall& asked, Un
   slot.name_pointer = asked.name;
   slot.length_pointer = asked.length_pointer;
   slot.original_cookie = facts.cookie;
-  return proceed(call, *listener, copy);
+  Outcome outcome = proceed(call, *listener, copy);
+  if (shared_.crowded && std::holds_alternative<Waiting>(outcome)) {
+    // Connects of the container need the slots that are left. Those who wait here are served
+    // first, so a ring comes to a call that the kernel runs only when none of them is left.
+    set_stage(slot, CallStage::idle);
+    return stay_inside(Reason::over_budget);
+  }
+  return outcome;
 }
 
 Outcome Listeners::proceed(ActiveCall& call, Listener& listener, FdRef copy) {
@@ -226,6 +233,14 @@ Outcome Listeners::woken(ActiveCall& call) {
   Listener* listener = known(*facts, *copy);
   if (listener == nullptr) return stay_inside(Reason::daemon_error);
   return proceed(call, *listener, *copy);
+}
+
+Outcome Listeners::looked_after(ActiveCall& call) {
+  const Listener* listener = table_.find(call.slot.original_cookie);
+  const bool over = call.slot.deadline != 0 && sys::monotonic_ns() >= call.slot.deadline;
+  // A listener with a registration tells of its connections and of its end.
+  if (listener != nullptr && listener->watched && !over) return Waiting{};
+  return woken(call);
 }
 
 Outcome Listeners::resume(ActiveCall& call) {

@@ -54,6 +54,8 @@ class Listeners {
   void abandon(sys::CallSlot& slot);
   /// A blocked accept may go on, or its time is over.
   Outcome woken(ActiveCall& call);
+  /// The same, without an event: cheap as long as there is nothing to do.
+  Outcome looked_after(ActiveCall& call);
 
   /// Readable when take_events() has work.
   [[nodiscard]] FdRef events() const { return edges_.fd(); }

@@ -24,7 +24,7 @@
 
 namespace sockhop::sys {
 
-inline constexpr std::size_t kMaxSlots = 1024;
+inline constexpr std::size_t kMaxSlots = 2048;
 inline constexpr std::size_t kMaxCarried = 8;  // epoll registrations of one socket
 inline constexpr std::size_t kMaxKept = 2048;  // a relayed connection takes six
 inline constexpr std::size_t kMaxUndelivered = 256;
