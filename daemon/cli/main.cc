@@ -6,6 +6,7 @@
 
 #include "cli/client.h"
 #include "cli/commands.h"
+#include "cli/run.h"
 
 namespace {
 
@@ -19,6 +20,8 @@ struct Request {
   bool json = false;
   RegisterOptions registration;
   ProfileOptions profile;
+  RunOptions sandbox;
+  bool wants_sandbox = false;
   std::function<ExitStatus(Client&)> with_client;
 };
 
@@ -89,6 +92,24 @@ void add_profile(CLI::App& app, Request& request) {
                   "Leave io_uring as the profile has it");
 }
 
+void add_run(CLI::App& app, Request& request) {
+  auto* command = app.add_subcommand("run", "Run a program in a rootless sandbox with sockhop");
+  auto& options = request.sandbox;
+  command->add_option("-p,--publish", options.ports, "[IP:]HOST:CONT[/PROTO], repeatable")
+      ->expected(1);
+  command
+      ->add_option("--rule", options.rules,
+                   "\"stay|hop|deny CIDR[:PORT[-PORT]][/tcp|udp]\", repeatable")
+      ->expected(1);
+  command->add_option("--rootfs", options.rootfs, "Folder of the root file system inside");
+  command->add_option("--bind", options.bind, "/: the host's file system, as this user may use it");
+  command->add_option("--network", options.network, "slirp4netns or pasta")
+      ->check(CLI::IsMember({"slirp4netns", "pasta"}));
+  command->add_option("COMMAND", options.command, "Behind --: the program and its arguments")
+      ->required();
+  command->callback([&] { request.wants_sandbox = true; });
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Asks and tells sockhopd.", "sockhop");
   app.set_version_flag("--version", "sockhop " SOCKHOP_VERSION);
@@ -101,11 +122,13 @@ int run(int argc, char** argv) {
   add_simple_commands(app, request);
   add_questions(app, request);
   add_profile(app, request);
+  add_run(app, request);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
     return app.exit(stop) == 0 ? kDone : kUsage;
   }
+  if (request.wants_sandbox) return run_sandbox(request.sandbox);
   if (!request.with_client) return apply_profile(request.profile);
   auto client = Client::open(request.socket);
   if (!client) {

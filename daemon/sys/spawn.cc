@@ -71,6 +71,12 @@ Result<pid_t> spawn(const Program& program) {
   return pid;
 }
 
+Result<std::pair<UniqueFd, UniqueFd>> make_lifeline() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return errno_error("pipe2");
+  return std::pair{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
 void signal_child(pid_t child, int signal) { ::kill(child, signal); }
 
 std::optional<EndedChild> reap_child() {

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -22,6 +23,10 @@ struct Program {
 /// Starts it in a session (setsid) of its own with default signal handling, so that it outlives the
 /// caller and its terminal. The child is to be reaped by reap_child().
 Result<pid_t> spawn(const Program& program);
+
+/// A pipe (reading end, writing end) whose reading end shows that the holder of the other has
+/// ended. Unlike our sockets it blocks: a shell can read from it.
+Result<std::pair<UniqueFd, UniqueFd>> make_lifeline();
 
 /// Sends a signal to a child that has not been reaped.
 void signal_child(pid_t child, int signal);
