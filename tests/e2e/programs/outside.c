@@ -1,14 +1,16 @@
 /* Moves a suite's TCP servers to another machine, without a change to the suite.
  *
  * Preloaded into every program of a container. bind() of a TCP socket to a loopback address or to a
- * port of the any-address, and listen() on one that is bound to any port of it, give the descriptor a
- * socket of the other machine's network namespace, which outside.py makes there and passes over a
- * unix socket; connect() to a loopback address goes to that machine. So a suite that talks to itself
- * over loopback has its clients inside and its servers outside. Names are turned back: the suite sees
- * loopback addresses. UDP is left alone.
+ * port of the any-address, and listen() on one that is bound to any port of it, give the descriptor
+ * a socket of the other machine's network namespace, which outside.py makes there and passes over a
+ * unix socket; connect() to a loopback address goes to that machine. So a suite that talks to
+ * itself over loopback has its clients inside and its servers outside. Names are turned back: the
+ * suite sees loopback addresses. UDP is left alone.
  *
  * /etc/outside: path of the unix socket, then one line each for IPv4 and IPv6, in hexadecimal: the
  * machine's address, and those of this host and of the container, by which clients may show up.
+ * Then perhaps the word "late": bind() to any port of the any-address waits for the first call that
+ * shows or needs the port, for a suite that does so before each connect().
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +24,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { SHOWN = 3, BUF_LOCK = 72, NETNS_COOKIE = 71 };
+enum { DESCRIPTORS = 4096, SHOWN = 3, BUF_LOCK = 72, NETNS_COOKIE = 71 };
 
 typedef union {
   struct sockaddr any;
@@ -35,6 +37,8 @@ static char factory[108];
 static struct in_addr shown4[SHOWN];
 static struct in6_addr shown6[SHOWN];
 static unsigned long long own_cookie;
+static int late;
+static char bound_later[DESCRIPTORS];  // the family, by descriptor
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static unsigned long long cookie_of(int fd) {
@@ -57,6 +61,8 @@ static void read_configuration(void) {
   if (fscanf(file, "%107s", factory) != 1) factory[0] = 0;
   for (int i = 0; i < SHOWN; i++) read_address(file, (unsigned char*)&shown4[i], sizeof *shown4);
   for (int i = 0; i < SHOWN; i++) read_address(file, (unsigned char*)&shown6[i], sizeof *shown6);
+  char word[5] = "";
+  late = fscanf(file, "%4s", word) == 1 && strcmp(word, "late") == 0;
   fclose(file);
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   own_cookie = cookie_of(probe);
@@ -110,7 +116,8 @@ static void to_loopback(Name* name) {
   unsigned char* mapped = &name->v6.sin6_addr.s6_addr[12];
   for (int i = 0; i < SHOWN; i++) {
     if (name->any.sa_family == AF_INET) {
-      if (name->v4.sin_addr.s_addr == shown4[i].s_addr) name->v4.sin_addr.s_addr = htonl(0x7f000001);
+      if (name->v4.sin_addr.s_addr == shown4[i].s_addr)
+        name->v4.sin_addr.s_addr = htonl(0x7f000001);
     } else if (name->any.sa_family == AF_INET6) {
       if (IN6_IS_ADDR_V4MAPPED(&name->v6.sin6_addr) && memcmp(mapped, &shown4[i], 4) == 0) {
         memcpy(mapped, "\x7f\0\0\1", 4);
@@ -130,7 +137,9 @@ static int socket_there(int family) {
   } control = {{0}};
   char byte = family == AF_INET ? '4' : '6';
   struct iovec part = {&byte, 1};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room,
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.room,
                            .msg_controllen = sizeof control.room};
   memcpy(name.sun_path, factory, sizeof name.sun_path);
   int passed = -1;
@@ -147,7 +156,8 @@ static int socket_there(int family) {
 static void carry(int from, int to, int level, int name) {
   char value[64];
   socklen_t length = sizeof value;
-  if (getsockopt(from, level, name, value, &length) == 0) setsockopt(to, level, name, value, length);
+  if (getsockopt(from, level, name, value, &length) == 0)
+    setsockopt(to, level, name, value, length);
 }
 
 static void carry_options(int from, int to) {
@@ -180,11 +190,33 @@ static int bind_there(int fd, const Name* name, socklen_t length) {
   return bound;
 }
 
+static int forget(int fd) {
+  const int family = fd >= 0 && fd < DESCRIPTORS ? bound_later[fd] : 0;
+  if (family) bound_later[fd] = 0;
+  return family;
+}
+
+static void bind_now(int fd) {
+  const Name name = {.any.sa_family = (sa_family_t)forget(fd)};
+  if (name.any.sa_family) syscall(SYS_bind, fd, &name, sizeof name.v6);
+}
+
+int socket(int family, int type, int protocol) {
+  const int fd = (int)syscall(SYS_socket, family, type, protocol);
+  forget(fd);
+  return fd;
+}
+
 int bind(int fd, const struct sockaddr* given, socklen_t length) {
   Name name = {0};
-  if (!given || length > sizeof name || !is_tcp(fd)) return (int)syscall(SYS_bind, fd, given, length);
+  if (!given || length > sizeof name || !is_tcp(fd))
+    return (int)syscall(SYS_bind, fd, given, length);
   memcpy(&name, given, length);
   if (!to_machine(&name, 0) && (!is_any(&name) || name.v4.sin_port == 0)) {
+    if (late && is_any(&name) && fd < DESCRIPTORS && cookie_of(fd) == own_cookie) {
+      bound_later[fd] = (char)name.any.sa_family;
+      return 0;
+    }
     return (int)syscall(SYS_bind, fd, given, length);
   }
   if (cookie_of(fd) != own_cookie) return (int)syscall(SYS_bind, fd, &name, length);
@@ -194,6 +226,7 @@ int bind(int fd, const struct sockaddr* given, socklen_t length) {
 int listen(int fd, int backlog) {
   Name name = {0};
   socklen_t length = sizeof name;
+  bind_now(fd);
   if (is_tcp(fd) && cookie_of(fd) == own_cookie &&
       syscall(SYS_getsockname, fd, &name, &length) == 0 && is_any(&name)) {
     bind_there(fd, &name, length);
@@ -207,6 +240,7 @@ int connect(int fd, const struct sockaddr* given, socklen_t length) {
     return (int)syscall(SYS_connect, fd, given, length);
   }
   memcpy(&name, given, length);
+  forget(fd);
   to_machine(&name, 1);
   return (int)syscall(SYS_connect, fd, &name, length);
 }
@@ -221,6 +255,7 @@ static int ask(long call, int fd, struct sockaddr* to, socklen_t* room) {
   Name name = {0};
   socklen_t length = sizeof name;
   if (!to || !room || !is_tcp(fd)) return (int)syscall(call, fd, to, room);
+  if (call == SYS_getsockname) bind_now(fd);
   if (syscall(call, fd, &name, &length) != 0) return -1;
   to_loopback(&name);
   give(&name, length, to, room);
@@ -241,6 +276,7 @@ int accept4(int fd, struct sockaddr* to, socklen_t* room, int flags) {
   if (!to || !room || !is_tcp(fd)) return (int)syscall(SYS_accept4, fd, to, room, flags);
   const int accepted = (int)syscall(SYS_accept4, fd, &name, &length, flags);
   if (accepted < 0) return -1;
+  forget(accepted);
   to_loopback(&name);
   give(&name, length, to, room);
   return accepted;

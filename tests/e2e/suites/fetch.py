@@ -45,8 +45,6 @@ def _configuration():
         raise HarnessError("apt knows no mirror of this release: look at /etc/apt, apt-get update")
     key = hashlib.sha256(f"{mirror} {release} {rootfs()}".encode()).hexdigest()[:12]
     place = f"{PLACE}/apt-{key}"
-    if os.path.exists(f"{place}/ready"):
-        return f"{place}/apt.conf"
     for part in ("lists/partial", "cache/archives/partial", "empty"):
         os.makedirs(f"{place}/{part}", exist_ok=True)
     with open(f"{place}/sources.list", "w") as file:
@@ -62,8 +60,8 @@ def _configuration():
                             ("Dir::Cache", f"{place}/cache"),
                             ("Acquire::Retries", "3"), ("APT::Sandbox::User", "root")):
             file.write(f'{name} "{value}";\n')
+    # Each time: an old list names files that a mirror has replaced since.
     _apt(f"{place}/apt.conf", "update", "--error-on=any")
-    open(f"{place}/ready", "w").close()
     return f"{place}/apt.conf"
 
 

@@ -12,13 +12,15 @@ from .suite import FAIL, OK, SKIP, Suite
 
 
 class Tcl(Suite):
-    """Binds each socket before it connects it, and such a socket stays: runs as it comes."""
+    """Binds each socket, to no port in particular, before it connects it; such a socket would stay."""
 
     name = "tcl"
     packages = {"tcl8.6": "8.6.13"}
     sources = {"tcl8.6": "8.6.13"}
-    outside = False
-    least = {False: (150, 0), True: (150, 0)}
+    late = ("late",)
+    flaky = {"socket_*-2.13": "gives the server 5 ms to see its client's close; with two machines it "
+                              "fails now and then on a host without any container, too"}
+    least = {False: (150, 130), True: (150, 130)}
     line = re.compile(r"^(?:\+\+\+\+ (\S+) (PASSED|SKIPPED)|==== (\S+) .*FAILED$)", re.MULTILINE)
 
     def script(self, whole):
@@ -76,6 +78,7 @@ class Go(Suite):
         os.makedirs(target)
         shutil.copy(f"{PROGRAMS}/outside.go", target)
         run_inside(layer, self.build_script, target)
+        shutil.rmtree(f"{layer}/usr/lib/go-1.19")  # 400 MB that only the build needs
 
     def script(self, whole):
         return f"cd /usr/share/go-1.19/src/net && {INSIDE}/go/net.test -test.v -test.short"

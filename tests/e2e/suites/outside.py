@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 
+from harness.container import SUBNET6
 from harness.isolate import RUN, expose
 from harness.languages import PROGRAMS
 from harness.process import run, wait_for
@@ -23,13 +24,13 @@ def mount(lab):
     return place, INSIDE
 
 
-def switch_on(arm):
+def switch_on(arm, late):
     """From here on every dynamic program of the container has its TCP servers outside."""
     machine, own = arm.lab.machine, arm.container.address
-    own6 = f"fd00:88::{int(own.rsplit('.', 1)[1]):x}"
+    own6 = f"{SUBNET6}{int(own.rsplit('.', 1)[1]):x}"
     lines = [f"{INSIDE}/socket"]
     for family, shown in ((socket.AF_INET, (machine.address4, machine.host4, own)),
                           (socket.AF_INET6, (machine.address6, machine.host6, own6))):
         lines.append(" ".join(socket.inet_pton(family, address).hex() for address in shown))
-    arm.container.write("/etc/outside", "\n".join(lines) + "\n")
+    arm.container.write("/etc/outside", "\n".join([*lines, *late, ""]))
     arm.container.write("/etc/ld.so.preload", f"{INSIDE}/outside.so\n")

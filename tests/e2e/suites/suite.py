@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from harness import HarnessError, Lab
+from harness.container import SUBNET4, SUBNET6
 from harness.process import tail
 
 from . import outside
@@ -14,10 +15,10 @@ from .fetch import layer_of
 
 OK, FAIL, SKIP = "ok", "fail", "skip"
 # Routes to the other machine only, so that nothing a suite tries leaves this one; and multicast.
-ROUTES = """
+ROUTES = f"""
 ip route del default; ip -6 route del default || :
-ip route add 198.51.100.0/24 via 10.88.0.1
-ip -6 route add fd00:50c::/32 via fd00:88::1
+ip route add 198.51.100.0/24 via {SUBNET4}.1
+ip -6 route add fd00:50c::/32 via {SUBNET6}1
 ip route add 224.0.0.0/4 dev eth0
 """
 AS_USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--inh-caps=-all", "env",
@@ -28,16 +29,16 @@ AS_USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups", "--inh-c
 class Suite:
     """What a suite's module fills in.
 
-    `outside`: its servers go to the other machine. `flaky`: pattern of names -> why a difference
-    there says nothing. `least`: (passed without sockhop, hops), below which a run proves nothing;
-    it, and `timeout` in seconds, by whether the whole suite runs.
+    `flaky`: pattern of names -> why a difference there says nothing. `least`: (passed without
+    sockhop, hops), below which a run proves nothing; it, and `timeout` in seconds, by whether the
+    whole suite runs.
     """
 
     name = ""
     packages = {}  # Debian package -> upstream version
     sources = {}   # Debian source package -> upstream version
     recipe = 0     # raise it when build() makes something else
-    outside = True
+    late = ()      # see programs/outside.c
     flaky = {}
     least = {}
     timeout = {False: 120, True: 900}
@@ -80,8 +81,8 @@ def _arm(lab, suite, kind, mounts):
     arm.run(["sh", "-ec", "echo user:x:1000:1000::/tmp/suite:/bin/sh >>/etc/passwd;"
              "install -d -o 1000 -g 1000 /tmp/suite"])
     lab.kit.run(["nsenter", "-t", arm.container.pid(), "-n", "sh", "-ec", ROUTES])
-    if suite.outside and kind == "sockhop":
-        outside.switch_on(arm)
+    if mounts:
+        outside.switch_on(arm, suite.late)
     return arm
 
 
@@ -99,13 +100,9 @@ def differences(plain, sockhop, flaky):
     return found
 
 
-def _count(results, status):
-    return sum(1 for found in results.values() if found == status)
-
-
 def _run_arm(lab, suite, kind, whole):
     """One arm from start to end; answers its results and a line for the table."""
-    mounts = [outside.mount(lab)] if suite.outside and kind == "sockhop" else []
+    mounts = [outside.mount(lab)] if kind == "sockhop" else []
     arm = _arm(lab, suite, kind, mounts)
     begun = time.monotonic()
     file_name = f"{logs()}/{suite.name}{'' if whole else '-short'}-{kind}"
@@ -130,7 +127,7 @@ def compare(suite, whole):
         plain, without = _run_arm(lab, suite, "plain", whole)
         hopped, row = _run_arm(lab, suite, "sockhop", whole)
     found = differences(plain, hopped, suite.flaky)
-    row.update(suite=suite.name, outside=suite.outside, without=without, differences=len(found))
+    row.update(suite=suite.name, without=without, differences=len(found))
     if whole:
         with open(f"{logs()}/{suite.name}.row", "w") as file:
             json.dump(row, file)
