@@ -148,6 +148,7 @@ static int socket_there(int family) {
   if (syscall(SYS_connect, channel, &name, sizeof name) == 0 && send(channel, &byte, 1, 0) == 1 &&
       recvmsg(channel, &message, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&message)) {
     memcpy(&passed, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof passed);
+    recv(channel, &byte, 1, 0);  // until its maker has closed its own copy
   }
   close(channel);
   return passed;

@@ -173,6 +173,7 @@ func socketThere(family int) (int, error) {
 	if err != nil || len(passed) != 1 {
 		return -1, EIO
 	}
+	Read(channel, word) // until its maker has closed its own copy
 	return passed[0], nil
 }
 
