@@ -39,7 +39,7 @@ def _setup_says(word):
 
 
 def _configuration():
-    """An apt configuration for the root file system's packages: what it has is not fetched again."""
+    """An apt configuration; what the root file system has already is not fetched again."""
     mirror, release = _setup_says("own_mirror"), _setup_says("os_codename")
     if not mirror:
         raise HarnessError("apt knows no mirror of this release: look at /etc/apt, apt-get update")

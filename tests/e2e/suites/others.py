@@ -12,16 +12,16 @@ from .suite import FAIL, OK, SKIP, Suite
 
 
 class Tcl(Suite):
-    """Binds each socket, to no port in particular, before it connects it; such a socket would stay."""
+    """Binds each socket to any port before it connects it; such a socket would stay."""
 
     name = "tcl"
     packages = {"tcl8.6": "8.6.13"}
     sources = {"tcl8.6": "8.6.13"}
     late = ("late",)
-    flaky = {"socket_*-2.13": "gives the server 5 ms to see its client's close; with two machines it "
-                              "fails now and then on a host without any container, too",
-             "socket_*-11.2": "its client has a port of its own, so it sits on the other machine, as "
-                              "its server does, and sockhop has no part in it"}
+    flaky = {"socket_*-2.13": "gives the server 5 ms to see its client's close; with two machines "
+                              "it fails now and then on a host without any container, too",
+             "socket_*-11.2": "its client has a port of its own, so it sits on the other machine, "
+                              "as its server does, and sockhop has no part in it"}
     least = {False: (150, 130), True: (150, 130)}
     line = re.compile(r"^(?:\+\+\+\+ (\S+) (PASSED|SKIPPED)|==== (\S+) .*FAILED$)", re.MULTILINE)
 
@@ -102,7 +102,8 @@ class Gio(Suite):
 
     def script(self, whole):
         return ("cd /usr/libexec/installed-tests/glib && for program in %s; do "
-                "echo \"## $program\"; timeout 60 ./$program --tap; done" % (self.programs if whole else self.few))
+                "echo \"## $program\"; timeout 60 ./$program --tap; done"
+                % (self.programs if whole else self.few))
 
     def results(self, arm, text):
         results = {}

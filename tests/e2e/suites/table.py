@@ -4,7 +4,8 @@ import glob
 import json
 import sys
 
-HEAD = """| suite | passed without | passed with sockhop | differences | hops | seconds without, with |
+HEAD = """\
+| suite | passed without | passed with sockhop | differences | hops | seconds without, with |
 |---|---:|---:|---:|---:|---:|"""
 
 
