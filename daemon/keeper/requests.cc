@@ -10,8 +10,10 @@ namespace {
 
 using Answer = ControlDoor::Answer;
 
-/// Containers of one page: with 240 ports each they still fit a packet.
-constexpr int kPage = 4;
+/// A page fits a packet when it holds four containers with 240 ports each. Without ports many more
+/// do, each as large as 24 ports: hundreds of containers are asked in a dozen pages, not a hundred.
+constexpr std::size_t kContainerWeight = 24;
+constexpr std::size_t kPageWeight = 4 * (kContainerWeight + Containers::kMaxPorts);
 
 void answer_failure(const Answer& answer, const Error& error) {
   internal::FromKeeper message;
@@ -111,13 +113,20 @@ void add_container(Containers& containers, const std::string& id,
   });
 }
 
+std::size_t weight_of(const core::JoinTable::Entry& entry) {
+  return kContainerWeight + (entry.registration ? entry.registration->ports.size() : 0);
+}
+
 void list(Containers& containers, const internal::ListContainers& request, Answer answer) {
   auto page = std::make_shared<Page>();
   page->answer = std::move(answer);
   page->message.mutable_containers();
   const auto& entries = containers.table().entries();
   auto next = entries.upper_bound(request.after());
-  for (int i = 0; i < kPage && next != entries.end(); ++i, ++next) {
+  std::size_t weight = 0;
+  for (; next != entries.end(); ++next) {
+    weight += weight_of(next->second);
+    if (weight > kPageWeight && page->message.containers().containers_size() > 0) break;
     add_container(containers, next->first, page);
   }
   page->message.mutable_containers()->set_more(next != entries.end());

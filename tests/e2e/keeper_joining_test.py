@@ -32,6 +32,22 @@ def test_registration_reserves_its_ports():
         assert not is_taken(port) and not world.containers()
 
 
+def test_list_that_no_packet_holds():
+    """Pages between sockhopd and sockhop-control: few containers with many ports, many without."""
+    with KeeperWorld() as world:
+        names = [f"heavy-{number}" for number in range(18)]
+        for number, name in enumerate(names):
+            first = 22000 + 240 * number
+            ports = [f"127.0.0.1:{port}:{port}" for port in range(first, first + 240)]
+            world.sockhop("register", name, *(word for port in ports for word in ("-p", port)))
+        names += [f"light-{number}" for number in range(10)]
+        for name in names[18:]:
+            world.sockhop("register", name)
+        listed = world.containers()
+        assert sorted(listed) == sorted(names), sorted(listed)
+        assert [len(listed[name]["ports"]) for name in names[:18]] == [240] * 18
+
+
 def test_busy_port_is_an_error_that_names_it():
     with KeeperWorld() as world, socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -43,8 +43,9 @@ def check_crowd(containers, connections, killed):
         crowd = Crowd(lab.kit, lab.daemon, clients(program, lab.machine.address4, connections),
                       [program.mount])
         crowd.start(containers)
-        assert len(lab.daemon.containers()) == containers
-        assert len(sessions()) == 2 * containers
+        # A runtime does not wait until sockhopd has taken up what it sent.
+        wait_for(lambda: len(sessions()) == 2 * containers, "the sessions", timeout=PATIENCE)
+        wait_for(lambda: len(lab.daemon.containers()) == containers, "the list", timeout=PATIENCE)
         crowd.open_gate()
         victims = crowd.names[:killed]
         for name in victims:
