@@ -54,6 +54,7 @@ PLANTED = [
     ("man", "daemon/cli/man/sockhopd.8", ".B \\-\\-help \\-h\n", "does not tell --json"),
     ("man", "daemon/cli/man/sockhopd.8", ".B \\-h \\-\\-help \\-\\-json \\-\\-old\n", "tells --old"),
     ("man", "daemon/cli/man/sockhop.1", "ps is not a headline\n", "the command ps"),
+    ("clang", "daemon/core/bug.cc", "namespace {\nconstexpr int kUnused = 6;\n}\n", "unused"),
     ("tidy", "daemon/core/bug.cc",
      "#include <string>\nint f(std::string s) { return s.size() == 0; }\n", "performance-"),
 ]
@@ -70,7 +71,7 @@ def make_build(tree):
     """What a build folder offers the checks: the compile commands and the core archive."""
     entries, objects = [], []
     for source in sorted((tree / "daemon").rglob("*.cc")):
-        command = f"g++ -std=c++20 -I{tree}/daemon -c {source}"
+        command = f"g++ -std=c++20 -Wall -Wunused-const-variable -I{tree}/daemon -c {source}"
         entries.append(f'{{"directory": "{tree}", "command": "{command}", "file": "{source}"}}')
     (tree / "compile_commands.json").write_text(f"[{','.join(entries)}]", encoding="utf-8")
     for source in sorted((tree / "daemon/core").glob("*.cc")):
@@ -81,7 +82,7 @@ def make_build(tree):
 
 def run_check(name, tree):
     command = [sys.executable, "-B", HERE / f"{name}.py", "--root", tree]
-    if name in ("headers", "tidy"):
+    if name in ("headers", "tidy", "clang"):
         command += ["--build", tree]
     if name == "man":
         command += ["--bin", tree / "bin"]
@@ -98,7 +99,7 @@ def outcome(name, files):
             program.chmod(0o755)
         for config in (".clang-format", ".clang-tidy"):
             (tree / config).write_bytes((ROOT / config).read_bytes())
-        if name in ("headers", "tidy", "purity"):
+        if name in ("headers", "tidy", "purity", "clang"):
             make_build(tree)
         return run_check(name, tree)
 
