@@ -3,12 +3,15 @@
 #include <cerrno>
 #include <utility>
 
+#include "core/config.h"
 #include "core/engine_profile.h"
 #include "core/profile.h"
 #include "hook/default_profile.h"
 #include "sys/daemon_probe.h"
 #include "sys/kernel_probe.h"
 #include "sys/run_program.h"
+#include "sys/runtime_dir.h"
+#include "sys/text_file.h"
 
 namespace sockhop::hook {
 namespace {
@@ -37,7 +40,16 @@ std::string remedy_for(const Error& error, const sys::RuntimeDir& dir) {
   }
 }
 
+// The daemon's sockhop.toml may say `without = ["wait-killable"]`.
+bool is_allowed(std::string_view feature) {
+  const auto text = sys::read_text_file(sys::default_config_path());
+  if (!text) return true;
+  const auto config = core::parse_config(*text);
+  return !config || config->allows(feature);
+}
+
 bool sets_wait_killable(const std::string& runtime) {
+  if (!sys::knows_wait_killable() || !is_allowed("wait-killable")) return false;
   const auto release = sys::kernel_release();
   const auto told = sys::run_program({runtime, "--version"}, kVersionPatience);
   return told && core::runtime_sets_wait_killable(told->output, release);

@@ -19,7 +19,9 @@ struct ProfileOptions {
   std::string output;    // empty: standard output
   std::string listener;  // empty: seccomp.sock of XDG_RUNTIME_DIR
   bool in_place = false;
+  std::string runtime;  // asked whether it can set WAIT_KILLABLE_RECV
   bool wait_killable = false;
+  bool without_wait_killable = false;
   bool allow_io_uring = false;
 };
 

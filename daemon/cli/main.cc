@@ -86,8 +86,16 @@ void add_profile(CLI::App& app, Request& request) {
   apply->add_flag("--in-place", options.in_place, "Replace CONFIG")->excludes(output);
   apply->add_option("--listener", options.listener,
                     "The daemon's socket (default: $XDG_RUNTIME_DIR/sockhop/seccomp.sock)");
-  apply->add_flag("--wait-killable", options.wait_killable,
-                  "Set WAIT_KILLABLE_RECV; needs crun, or runc 1.5");
+  auto* always = apply->add_flag("--wait-killable", options.wait_killable,
+                                 "Set WAIT_KILLABLE_RECV; needs crun, or runc 1.5");
+  apply->add_option("--runtime", options.runtime,
+                    "Set WAIT_KILLABLE_RECV if this runtime and the kernel can");
+  apply
+      ->add_option_function<std::string>(
+          "--without", [&options](const std::string&) { options.without_wait_killable = true; },
+          "wait-killable: --runtime does not set it")
+      ->check(CLI::IsMember({"wait-killable"}))
+      ->excludes(always);
   apply->add_flag("--allow-io-uring", options.allow_io_uring,
                   "Leave io_uring as the profile has it");
 }

@@ -114,6 +114,10 @@ Status set_option(Config& config, std::string_view name, std::string_view value)
                          "\"; rules, names, host-local, strict, uplinks and without exist");
 }
 
+bool Config::allows(std::string_view feature) const {
+  return std::find(without.begin(), without.end(), feature) == without.end();
+}
+
 Policy policy_for(const Config& config, const std::vector<Rule>& own_rules, bool accelerate) {
   Policy policy = config.policy;
   policy.rules.insert(policy.rules.begin(), own_rules.begin(), own_rules.end());

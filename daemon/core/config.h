@@ -15,6 +15,8 @@ struct Config {
   Policy policy;
   /// Kernel features not to use, as --without names them.
   std::vector<std::string> without;
+
+  [[nodiscard]] bool allows(std::string_view feature) const;
 };
 
 /// Reads the text of sockhop.toml. Unknown keys and wrong types are errors that name line and key.

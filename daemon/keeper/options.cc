@@ -2,21 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include "sys/runtime_dir.h"
+
 namespace sockhop::keeper {
 namespace {
-
-// $XDG_CONFIG_HOME, else ~/.config (XDG base directory specification).
-std::string default_config_path() {
-  const char* const base = std::getenv("XDG_CONFIG_HOME");
-  if (base && base[0] == '/') return std::string(base) + "/sockhop/sockhop.toml";
-  const char* const home = std::getenv("HOME");
-  return home ? std::string(home) + "/.config/sockhop/sockhop.toml" : std::string();
-}
 
 Result<std::string> read_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -90,7 +83,7 @@ std::optional<EndProgram> parse_command_line(int argc, char** argv, Options& opt
 
 Result<core::Config> load_config(const Options& options) {
   const bool named = !options.config_path.empty();
-  const std::string path = named ? options.config_path : default_config_path();
+  const std::string path = named ? options.config_path : sys::default_config_path();
   core::Config config;
   auto text = read_text(path);
   if (text) {

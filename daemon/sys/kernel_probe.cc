@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/kernel_version.h"
+#include "sys/linux_abi.h"
 
 namespace sockhop::sys {
 
@@ -25,6 +26,14 @@ Status require_kernel() {
                  "seccomp user notification is missing; use a kernel with CONFIG_SECCOMP_FILTER"};
   }
   return {};
+}
+
+bool knows_wait_killable() {
+  // Flags are looked at before the filter is read: EINVAL for one that is not known, EFAULT for the
+  // filter that is not there (seccomp(2)).
+  const unsigned long flags =
+      SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+  return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, nullptr) != 0 && errno == EFAULT;
 }
 
 std::string kernel_release() {

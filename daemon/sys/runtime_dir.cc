@@ -50,6 +50,13 @@ Result<RuntimeDir> find_engines_runtime_dir() {
   return RuntimeDir{"/run/user/" + std::to_string(outside) + "/sockhop"};
 }
 
+std::string default_config_path() {
+  const char* const base = std::getenv("XDG_CONFIG_HOME");
+  if (base && base[0] == '/') return std::string(base) + "/sockhop/sockhop.toml";
+  const char* const home = std::getenv("HOME");
+  return home ? std::string(home) + "/.config/sockhop/sockhop.toml" : std::string();
+}
+
 Result<RuntimeDir> make_runtime_dir() {
   auto dir = find_runtime_dir();
   if (!dir) return dir;

@@ -1,7 +1,11 @@
 """`sockhop` beside a real container: what it tells is true, and what it sets happens."""
 
-from harness import Lab, main, wait_for
+import os
+
+from harness import Lab, main, run, wait_for
+from harness.isolate import RUN
 from harness.oracle import hops_at_least, wait_for_injected
+from harness.process import as_user, write_file
 from harness.servers import http_server, listening, serve
 
 
@@ -180,6 +184,30 @@ def test_refusals_say_what_to_do():
         assert "no registration" in refused(lab, "unregister", "web")
         low = lab.daemon.command("register", "db", "-p", "80:80", check=False)
         assert low.returncode == 0 or "ip_unprivileged_port_start" in low.stderr, low
+
+
+def test_wait_killable_where_runtime_and_kernel_can():
+    with Lab() as lab:
+        config = f"{RUN}/config.json"
+        write_file(config, "{}")
+        versions = {"crun": "crun version 1.8.1", "runc": "runc version 1.1.5",
+                    "new": "runc version 1.5.0\nlibseccomp: 2.6.0"}
+        for name, version in versions.items():
+            write_file(f"{RUN}/{name}", f"#!/bin/sh\necho '{version}'\n", 0o755)
+
+        def has_flag(*options, config_home="/nonexistent"):
+            done = run(as_user(["env", f"XDG_CONFIG_HOME={config_home}", f"{lab.bin}/sockhop",
+                                "profile", "apply", config, *options]))
+            return "SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV" in done.stdout
+        assert not has_flag()
+        assert has_flag("--wait-killable")
+        assert has_flag("--runtime", f"{RUN}/crun")
+        assert has_flag("--runtime", f"{RUN}/new")
+        assert not has_flag("--runtime", f"{RUN}/runc"), "it would refuse the profile"
+        assert not has_flag("--runtime", f"{RUN}/crun", "--without", "wait-killable")
+        os.mkdir(f"{RUN}/sockhop")
+        write_file(f"{RUN}/sockhop/sockhop.toml", 'without = ["wait-killable"]')
+        assert not has_flag("--runtime", f"{RUN}/crun", config_home=RUN)
 
 
 if __name__ == "__main__":
