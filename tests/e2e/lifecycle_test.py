@@ -6,9 +6,26 @@ import signal
 from harness import Lab, main, wait_for
 from harness.isolate import RUN, expose
 from harness.oracle import hops_at_least, injected, wait_for_injected
+from harness.process import tail, write_file
 from harness.servers import http_server, serve
 
 PORT = 7000
+ECHO = """
+import socket, sys
+with socket.create_server(("", int(sys.argv[1]))) as server:
+    connection, _ = server.accept()
+    while data := connection.recv(100):
+        connection.sendall(data)
+"""
+ECHO_CLIENT = """
+import os, socket, sys, time
+with socket.create_connection((sys.argv[1], int(sys.argv[2]))) as connection:
+    while not os.path.exists("/tmp/stop"):
+        connection.sendall(b"x")
+        assert connection.recv(1) == b"x"
+        print(end=".")
+        time.sleep(0.01)
+"""
 
 
 def fetch(lab, arm):
@@ -147,6 +164,34 @@ def test_off_and_on():
         lab.daemon.command("on", arm.container.name)
         with hops_at_least(arm, 1):
             fetch(lab, arm)
+
+
+def test_sighup_counts_from_the_next_connect():
+    config = f"{RUN}/sockhop.toml"
+    with Lab(daemon_options=["--config", config]) as lab:
+        write_file(config, "")
+        http_server(lab.machine, 8000)
+        serve(lab.machine, ["python3", "-c", ECHO, PORT], PORT)
+        arm = lab.arm("sockhop")
+        url = f"http://{lab.machine.address4}:8000/"
+        log = f"{RUN}/echo.log"
+        with hops_at_least(arm, 2):
+            established = arm.popen(["python3", "-uc", ECHO_CLIENT, lab.machine.address4, PORT], log)
+            wait_for(lambda: tail(log), "the first echo", alive=established)
+            fetch(lab, arm)
+        (daemon,) = pids_of("sockhopd")
+        write_file(config, f'rules = ["deny {lab.machine.address4}/32:8000"]')
+        os.kill(daemon, signal.SIGHUP)
+        wait_for(lambda: arm.run(["curl", "-sS", "-m", "10", url], check=False).returncode == 7,
+                 "the next connect to be denied")
+        write_file(config, "")
+        os.kill(daemon, signal.SIGHUP)
+        wait_for(lambda: arm.run(["curl", "-sS", "-m", "10", url], check=False).returncode == 0,
+                 "the rule to be forgotten")
+        seen = len(tail(log, 1 << 20))
+        wait_for(lambda: len(tail(log, 1 << 20)) > seen, "echoes afterwards", alive=established)
+        arm.container.write("/tmp/stop", "")
+        assert established.wait(20) == 0, tail(log)
 
 
 def test_explain():
