@@ -4,12 +4,11 @@
 #include <system_error>
 
 #include "core/endpoint.h"
+#include "sys/messages/convert.h"
 
 namespace sockhop::control {
 namespace {
 
-constexpr std::uint32_t kTcp = 6;
-constexpr std::uint32_t kUdp = 17;
 constexpr std::uint32_t kLastPort = 65535;
 
 Result<std::string> address_bytes(const std::string& text) {
@@ -17,28 +16,25 @@ Result<std::string> address_bytes(const std::string& text) {
   if (!address) {
     return input_error("address", "\"" + text + "\" is no IP address; write 10.0.2.2 or fd00::2");
   }
-  const auto& bytes = address->bytes;
-  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return internal::bytes_of(*address);
 }
 
 std::string address_text(const std::string& bytes) {
-  core::Address address;
-  if (bytes.size() != address.bytes.size()) return "?";
-  std::memcpy(address.bytes.data(), bytes.data(), bytes.size());
-  return core::to_string(address);
+  const auto address = internal::address_of(bytes);
+  return address ? core::to_string(*address) : "?";
 }
 
 bool is_port(std::uint32_t port) { return port >= 1 && port <= kLastPort; }
 
 std::uint32_t to_internal(v1::Protocol protocol) {
-  return protocol == v1::PROTOCOL_UDP ? kUdp : kTcp;
+  return protocol == v1::PROTOCOL_UDP ? internal::kUdp : internal::kTcp;
 }
 
 void fill(v1::PublishedPort& port, const internal::Port& message) {
   port.set_host_address(address_text(message.host_address()));
   port.set_host_port(message.host_port());
   port.set_container_port(message.container_port());
-  port.set_protocol(message.protocol() == kUdp ? v1::PROTOCOL_UDP : v1::PROTOCOL_TCP);
+  port.set_protocol(message.protocol() == internal::kUdp ? v1::PROTOCOL_UDP : v1::PROTOCOL_TCP);
 }
 
 void fill_status(v1::Container& container, const internal::Status& status) {

@@ -24,6 +24,8 @@ struct ContainerMark {
   std::uint64_t network = 0;
   std::uint64_t mount = 0;
   std::uint64_t pid = 0;
+  /// Nothing is known of the container.
+  [[nodiscard]] bool empty() const { return network == 0 && mount == 0 && pid == 0; }
 };
 
 ContainerMark mark_of(const Namespaces& container, const Namespaces& runtime);

@@ -1,61 +1,22 @@
 #include "keeper/containers.h"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "keeper/convert.h"
+#include "keeper/container_facts.h"
 #include "keeper/let_run.h"
-#include "sys/foreign_pid.h"
+#include "keeper/notes.h"
 #include "sys/host_endpoint.h"
-#include "sys/netns.h"
+#include "sys/messages/convert.h"
 #include "sys/notify_check.h"
 #include "sys/peer.h"
-#include "sys/uplink_finder.h"
 
 namespace sockhop::keeper {
 namespace {
 
 constexpr int kMaxAttempts = 3;
-
-// A runtime that had ended before it was looked at has told its network namespace only. No
-// container shares the mount namespace of its runtime, and one that shares its pid namespace does
-// not begin one.
-core::ContainerMark mark_of(pid_t container, core::Namespaces runtime) {
-  const auto inside = sys::namespaces_of(container);
-  if (!inside) return {};
-  if (runtime.pids.empty()) {
-    const auto own = sys::namespaces_of(::getpid());
-    if (!own) return {};
-    runtime.mount = own->mount;
-    runtime.pids = sys::begins_pid_namespace(container) ? own->pids : inside->pids;
-  }
-  return core::mark_of(*inside, runtime);
-}
-
-// The namespace between the container and the host; where nobody can tell, there is none.
-UniqueFd middle_of(UniqueFd of_runtime, std::int64_t container) {
-  if (of_runtime) return of_runtime;
-  if (container > 0) {
-    if (auto own = sys::open_netns_of_process(static_cast<pid_t>(container)))
-      return std::move(*own);
-  }
-  auto host = sys::open_own_netns();
-  return host ? std::move(*host) : UniqueFd();
-}
-
-std::int64_t container_pid(const Arrival& arrival) {
-  if (arrival.state.pid <= 0) return 0;
-  std::optional<std::uint64_t> pid_namespace;
-  if (!arrival.runtime.pids.empty()) pid_namespace = arrival.runtime.pids.front();
-  const auto found = sys::find_foreign_pid(arrival.state.pid, pid_namespace);
-  if (found) return *found;
-  spdlog::warn("container {}: {}; it is found by its first call", arrival.state.id,
-               to_string(found.error()));
-  return 0;
-}
 
 void let_calls_run(const std::string& id, const std::list<NotifyFd>& all) {
   for (const auto& notify : all) {
@@ -78,22 +39,6 @@ std::list<NotifyFd> list_of(NotifyFd notify) {
   std::list<NotifyFd> list;
   list.push_back(std::move(notify));
   return list;
-}
-
-std::vector<core::Uplink> find_uplinks(FdRef middle, std::int64_t container_pid) {
-  std::vector<core::Uplink> uplinks;
-  auto look = [&uplinks](FdRef ns) {
-    const auto inode = sys::namespace_inode(ns);
-    if (!inode) return;
-    if (auto found = sys::UplinkFinder().find(*inode)) {
-      uplinks.insert(uplinks.end(), found->begin(), found->end());
-    }
-  };
-  look(middle);
-  if (container_pid > 0) {
-    if (auto own = sys::open_netns_of_process(static_cast<pid_t>(container_pid))) look(*own);
-  }
-  return uplinks;
 }
 
 Result<std::vector<UniqueFd>> bind_all(const std::vector<core::PublishedPort>& ports) {
@@ -123,13 +68,15 @@ SessionLink::OnReply when_done(Containers::OnDone on_done) {
 
 Containers::Containers(boost::asio::io_context& loop, const sys::RuntimeDir& dir,
                        core::Config config)
-    : config_(std::move(config)),
+    : dir_(dir),
+      config_(std::move(config)),
       sessions_(loop, dir,
                 {[this](const auto& id, auto end) { on_session_end(id, std::move(end)); },
                  [](const auto& id, auto notify, const auto& error) {
                    give_up(id, list_of(std::move(notify)), to_string(error));
                  },
-                 [this](const auto& id, const auto& status) { on_adopted(id, status); }}) {}
+                 [this](const auto& id, const auto& status) { on_adopted(id, status); },
+                 [this](const auto& id, const auto& found) { on_found(id, found); }}) {}
 
 bool Containers::has_process(const core::Namespaces& process) const {
   const auto& all = sessions_.all();
@@ -141,8 +88,7 @@ bool Containers::is_of(const std::string& id, const core::Namespaces& process) c
   const auto& all = sessions_.all();
   return std::all_of(all.begin(), all.end(), [&](const auto& item) {
     const auto& mark = item.second.mark;
-    const bool known = mark.network != 0 || mark.mount != 0 || mark.pid != 0;
-    return !known || core::lives_in(process, mark) == (item.first == id);
+    return mark.empty() || core::lives_in(process, mark) == (item.first == id);
   });
 }
 
@@ -160,8 +106,9 @@ void Containers::on_arrival(Arrival arrival) {
     }
   }
   if (notify.pid > 0) {
-    notify.mark = mark_of(static_cast<pid_t>(notify.pid), std::move(arrival.runtime));
+    notify.mark = mark_of(static_cast<pid_t>(notify.pid), arrival.runtime);
   }
+  notify.runtime = std::move(arrival.runtime);
   notify.middle = middle_of(std::move(arrival.middle), notify.pid);
   notify.uplinks = find_uplinks(notify.middle, notify.pid);
   notify.notify = std::move(arrival.notify);
@@ -179,6 +126,7 @@ void Containers::join(const std::string& id, NotifyFd notify) {
     Belongings belongings{list_of(std::move(notify)), {}};
     if (auto reserved = endpoints_.extract(id); !reserved.empty()) {
       belongings.endpoints = std::move(reserved.mapped());
+      remember_waiting();
     }
     start_session(id, std::move(belongings));
   }
@@ -209,9 +157,9 @@ void Containers::start_session(const std::string& id, Belongings belongings) {
   start.set_pid(notify.pid);
   const auto& registration = table_.find(id)->registration;
   if (registration) {
-    for (const auto& port : registration->ports) fill(*start.add_ports(), port);
+    for (const auto& port : registration->ports) internal::fill(*start.add_ports(), port);
   }
-  for (const auto& uplink : notify.uplinks) fill(*start.add_uplinks(), uplink);
+  for (const auto& uplink : notify.uplinks) internal::fill(*start.add_uplinks(), uplink);
   *start.mutable_policy() = policy_message(id);
   for (const auto& feature : config_.without) start.add_without(feature);
   start.set_keeper_notes(to_notes({registration, notify.mark}));
@@ -237,6 +185,26 @@ void Containers::on_adopted(const std::string& id, const internal::Status& statu
   table_.adopt_session(id, std::move(notes.registration), status.policy().accelerate());
 }
 
+void Containers::on_found(const std::string& id, const internal::Found& found) {
+  Session& session = *sessions_.find(id);
+  const core::Namespaces inside{
+      found.network(), found.mount(), {found.pids().begin(), found.pids().end()}};
+  core::Namespaces runtime = session.runtime;
+  // An earlier keeper knew it: the container may share what the runtime lives in.
+  if (runtime.network == 0) runtime.network = inside.network;
+  session.mark = mark_of(inside, std::move(runtime), false);
+  internal::ToSession request;
+  for (const auto& uplink : uplinks_of(inside.network)) {
+    internal::fill(*request.mutable_add_uplinks()->add_uplinks(), uplink);
+  }
+  auto log = [id](const Status& done) {
+    if (!done) spdlog::warn("container {}: not told all: {}", id, to_string(done.error()));
+  };
+  if (request.has_add_uplinks()) sessions_.ask(id, std::move(request), {}, when_done(log));
+  // The session remembers the mark for the next keeper.
+  push_policy(id, log);
+}
+
 void Containers::set_config(core::Config config) {
   config_ = std::move(config);
   std::vector<std::string> ids;
@@ -245,6 +213,35 @@ void Containers::set_config(core::Config config) {
     push_policy(id, [id](const Status& done) {
       if (!done) spdlog::warn("container {}: policy not set: {}", id, to_string(done.error()));
     });
+  }
+}
+
+void Containers::recall_waiting() {
+  auto all = read_waiting(dir_);
+  if (!all) {
+    spdlog::error("registrations of containers that have not come are lost: {}; register again",
+                  to_string(all.error()));
+    return;
+  }
+  for (auto& [id, waiting] : *all) recall(id, std::move(waiting));
+}
+
+void Containers::recall(const std::string& id, Waiting waiting) {
+  // Its session came, and the file was not written again.
+  if (const auto* entry = table_.find(id); entry && entry->registration) return;
+  add_registration(id, std::move(waiting.registration), [id](const Status& done) {
+    if (done) return;
+    spdlog::error("container {}: its registration is lost: {}; register it again", id,
+                  to_string(done.error()));
+  });
+  if (!waiting.accelerate) (void)table_.set_acceleration(id, false);
+}
+
+// Without the file only a keeper's sudden end loses something.
+void Containers::remember_waiting() {
+  if (auto written = write_waiting(dir_, table_); !written) {
+    spdlog::warn("registrations that wait would not outlive sockhopd: {}",
+                 to_string(written.error()));
   }
 }
 
@@ -266,6 +263,7 @@ void Containers::add_registration(const std::string& id, core::Registration regi
     });
   } else {
     endpoints_[id] = std::move(*endpoints);
+    remember_waiting();
     on_done({});
   }
 }
@@ -277,13 +275,17 @@ void Containers::remove_registration(const std::string& id, OnDone on_done) {
     push(id, {}, std::move(on_done));
   } else {
     endpoints_.erase(id);
+    remember_waiting();
     on_done({});
   }
 }
 
 void Containers::set_acceleration(const std::string& id, bool on, OnDone on_done) {
   if (auto set = table_.set_acceleration(id, on); !set) return on_done(set.error());
-  if (!sessions_.find(id)) return on_done({});
+  if (!sessions_.find(id)) {
+    remember_waiting();
+    return on_done({});
+  }
   push_policy(id, std::move(on_done));
 }
 
@@ -292,7 +294,7 @@ void Containers::push(const std::string& id, const std::vector<UniqueFd>& endpoi
   internal::ToSession request;
   auto& set_ports = *request.mutable_set_ports();
   if (const auto& registration = table_.find(id)->registration) {
-    for (const auto& port : registration->ports) fill(*set_ports.add_ports(), port);
+    for (const auto& port : registration->ports) internal::fill(*set_ports.add_ports(), port);
   }
   auto then = [this, id, on_done = std::move(on_done)](const Status& done) {
     // The session may have ended while it was asked.
@@ -314,13 +316,15 @@ internal::Policy Containers::policy_message(const std::string& id) const {
   const auto* entry = table_.find(id);
   const auto own = entry->registration ? entry->registration->rules : std::vector<core::Rule>();
   internal::Policy message;
-  fill(message, core::policy_for(config_, own, entry->accelerate));
+  internal::fill(message, core::policy_for(config_, own, entry->accelerate));
   return message;
 }
 
 void Containers::expire(Time now) {
   sessions_.expire(now);
-  for (const auto& id : table_.take_expired(now)) {
+  const auto expired = table_.take_expired(now);
+  if (!expired.empty()) remember_waiting();
+  for (const auto& id : expired) {
     endpoints_.erase(id);
     spdlog::warn(
         "container {}: no notify fd came within 60 s, its registration is dropped; start "

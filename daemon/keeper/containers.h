@@ -14,6 +14,7 @@
 #include "core/join.h"
 #include "keeper/notify_door.h"
 #include "keeper/sessions.h"
+#include "keeper/waiting_file.h"
 #include "sys/runtime_dir.h"
 
 namespace sockhop::keeper {
@@ -31,6 +32,9 @@ class Containers {
   /// Is the process one of a container that is served here?
   [[nodiscard]] bool has_process(const core::Namespaces& process) const;
   void on_arrival(Arrival arrival);
+  /// Takes over the registrations that waited when the keeper before this one ended; their time
+  /// begins anew. Once its sessions are known.
+  void recall_waiting();
   /// New policy for everybody.
   void set_config(core::Config config);
 
@@ -48,17 +52,22 @@ class Containers {
  private:
   /// Is the process one of this container and of no other, as far as can be told?
   [[nodiscard]] bool is_of(const std::string& id, const core::Namespaces& process) const;
+  void recall(const std::string& id, Waiting waiting);
+  /// After each change of a registration that waits.
+  void remember_waiting();
   void join(const std::string& id, NotifyFd notify);
   void start_session(const std::string& id, Belongings belongings);
   /// Sees to it that there is a socket for each published port.
   void complete(std::vector<UniqueFd>& endpoints, const std::string& id);
   void on_session_end(const std::string& id, SessionEnd end);
   void on_adopted(const std::string& id, const internal::Status& status);
+  void on_found(const std::string& id, const internal::Found& found);
   /// Tells the session of `id` what the table says of it.
   void push(const std::string& id, const std::vector<UniqueFd>& endpoints, OnDone on_done);
   void push_policy(const std::string& id, OnDone on_done);
   internal::Policy policy_message(const std::string& id) const;
 
+  sys::RuntimeDir dir_;
   core::Config config_;
   core::JoinTable table_;
   Sessions sessions_;

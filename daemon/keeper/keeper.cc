@@ -33,6 +33,7 @@ Status Keeper::run() {
   wait_for_signal();
   adopt();
   if (ending_) return {};
+  containers_.recall_waiting();
   if (auto opened = open_doors(); !opened) return opened;
   serve();
   sys::remove_socket(dir_.seccomp_socket());

@@ -3,7 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "keeper/convert.h"
+#include "keeper/registration.h"
+#include "sys/messages/convert.h"
 
 namespace sockhop::keeper {
 namespace {
@@ -29,21 +30,6 @@ Containers::OnDone answer_status(Answer answer) {
     message.set_ok(true);
     answer(std::move(message));
   };
-}
-
-Result<core::Registration> registration_of(const internal::RegisterContainer& request) {
-  core::Registration registration;
-  for (const auto& message : request.ports()) {
-    auto port = port_of(message);
-    if (!port) return port.error();
-    registration.ports.push_back(*port);
-  }
-  for (const auto& text : request.rules()) {
-    auto rule = core::parse_rule(text);
-    if (!rule) return rule.error();
-    registration.rules.push_back(*rule);
-  }
-  return registration;
 }
 
 void register_container(Containers& containers, const internal::RegisterContainer& request,
@@ -97,7 +83,7 @@ void add_container(Containers& containers, const std::string& id,
   state.set_running(entry.has_session);
   state.set_accelerate(entry.accelerate);
   if (entry.registration) {
-    for (const auto& port : entry.registration->ports) fill(*state.add_ports(), port);
+    for (const auto& port : entry.registration->ports) internal::fill(*state.add_ports(), port);
   }
   if (!entry.has_session) return;
   ++page->waiting;

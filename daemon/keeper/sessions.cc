@@ -66,7 +66,9 @@ void Sessions::start(internal::Start start, Belongings belongings) {
   session.number = ++last_number_;
   session.socket_path = path;
   session.pid = spawned->pid;
+  session.runtime = belongings.notify.front().runtime;
   session.mark = belongings.notify.front().mark;
+  session.found = start.pid() != 0;
   session.link = make_link(path, std::move(spawned->channel));
   ids_[path] = id;
   auto further = std::move(belongings.notify);
@@ -103,7 +105,7 @@ void Sessions::start_answered(const std::string& id, std::list<NotifyFd>::iterat
   if (reply.error().code == ETIMEDOUT) {
     // Merely slow: it has all in its queue, and a second owner would keep its ports bound.
     session.unconfirmed.endpoints.clear();
-    spdlog::warn("container {}: its session is slow to start", id);
+    if (session.found) spdlog::warn("container {}: its session is slow to start", id);
     return;
   }
   session.refusal = to_string(reply.error());
@@ -156,11 +158,24 @@ Session* Sessions::find(const std::string& id) {
 
 void Sessions::heard(const std::string& path, const internal::FromSession& message) {
   if (message.has_status() && strangers_.contains(path)) introduce(path, message.status());
-  if (!message.ended()) return;
-  if (const auto known = ids_.find(path); known != ids_.end()) {
-    sessions_.at(known->second).ended = true;
+  const auto known = ids_.find(path);
+  if (message.status().has_found() && known != ids_.end()) {
+    found(known->second, message.status().found());
   }
+  if (!message.ended()) return;
+  if (known != ids_.end()) sessions_.at(known->second).ended = true;
   gone(path);
+}
+
+// Its answer to Start came before this, or too late.
+void Sessions::found(const std::string& id, const internal::Found& where) {
+  Session& session = sessions_.at(id);
+  if (std::exchange(session.found, true)) return;
+  if (!session.started) {
+    session.started = true;
+    session.unconfirmed.notify.pop_front();
+  }
+  events_.on_found(id, where);
 }
 
 void Sessions::gone(const std::string& path) {
@@ -226,6 +241,7 @@ void Sessions::introduce(const std::string& path, const internal::Status& status
   session.started = true;
   ids_[path] = id;
   events_.on_adopted(id, status);
+  session.found = !session.mark.empty();
 }
 
 void Sessions::child_ended(pid_t pid, const std::string& how) {

@@ -23,8 +23,9 @@ namespace sockhop::keeper {
 /// A notify fd with what its session has to know about it.
 struct NotifyFd {
   UniqueFd notify;
-  UniqueFd middle;       // the network namespace of the runtime that sent it
-  std::int64_t pid = 0;  // of the container's init; 0 when unknown
+  UniqueFd middle;           // the network namespace of the runtime that sent it
+  std::int64_t pid = 0;      // of the container's init; 0 when unknown
+  core::Namespaces runtime;  // of the one that sent it, as far as known
   core::ContainerMark mark;
   std::vector<core::Uplink> uplinks;
   int attempts = 0;  // sessions that were started for it
@@ -48,8 +49,10 @@ struct Session {
   std::string socket_path;
   pid_t pid = 0;             // 0 when an earlier keeper started it
   std::uint64_t number = 0;  // never given twice
+  core::Namespaces runtime;
   core::ContainerMark mark;
   bool started = false;  // it has answered Start
+  bool found = true;     // the container's process was known, or its first call has told
   bool ended = false;    // it has said that its container is gone
   /// Sent, but not yet confirmed: if the session ends meanwhile, the next one gets them.
   Belongings unconfirmed;
@@ -64,6 +67,8 @@ class Sessions {
     /// A running session does not take a notify fd.
     std::function<void(const std::string& id, NotifyFd notify, const Error& error)> on_refused;
     std::function<void(const std::string& id, const internal::Status& status)> on_adopted;
+    /// The first call of a container whose process was unknown has told where it lives.
+    std::function<void(const std::string& id, const internal::Found& found)> on_found;
   };
 
   Sessions(boost::asio::io_context& loop, sys::RuntimeDir dir, Events events);
@@ -95,6 +100,7 @@ class Sessions {
   void adopt(const std::string& path);
   void heard(const std::string& path, const internal::FromSession& message);
   void introduce(const std::string& path, const internal::Status& status);
+  void found(const std::string& id, const internal::Found& where);
   void send_start(const std::string& id, internal::Start start);
   void start_answered(const std::string& id, std::list<NotifyFd>::iterator notify,
                       const Result<internal::FromSession>& reply);

@@ -9,10 +9,6 @@ namespace sockhop::session {
 
 /// Everything that Start says of policy, ports, uplinks and features. EINVAL names what is wrong.
 Result<engine::SessionStart> start_of(const internal::Start& message);
-Result<core::Policy> policy_of(const internal::Policy& message);
-Result<core::PublishedPort> port_of(const internal::Port& message);
-std::vector<core::Uplink> uplinks_of(
-    const google::protobuf::RepeatedPtrField<internal::Uplink>& messages);
 
 internal::Explanation explanation_of(const engine::Explained& explained);
 

@@ -6,29 +6,18 @@
 #include <boost/asio/io_context.hpp>
 
 #include "session/convert.h"
+#include "session/kept_start.h"
 #include "session/requests.h"
-#include "sys/engine_process.h"
+#include "sys/session_memory.h"
 #include "sys/taken_connection.h"
 
 namespace sockhop::session {
-namespace {
-
-Result<internal::Start> last_start(const sys::SessionMemory& memory) {
-  const auto bytes = sys::bytes_of_fd(sys::kept_fd(memory, sys::Kept::start, 0));
-  if (!bytes) return bytes.error();
-  internal::Start start;
-  if (!start.ParseFromString(*bytes)) return input_error("start", "unreadable");
-  return start;
-}
-
-}  // namespace
-
 int run_engine(sys::SessionMemory& memory) {
   // Few threads that allocate little: one arena keeps the private memory of a session small.
   ::mallopt(M_ARENA_MAX, 1);
   if (auto done = sys::find_taken_connection(memory); !done) return 1;
   if (auto done = sys::close_unnamed(memory); !done) return 1;
-  const auto message = last_start(memory);
+  const auto message = kept_start(memory);
   if (!message) return 1;
   auto start = start_of(*message);
   boost::asio::io_context loop(1);

@@ -8,13 +8,16 @@
 
 #include "engine/endpoint_key.h"
 #include "session.pb.h"
-#include "session/convert.h"
+#include "session/first_call.h"
+#include "session/kept_start.h"
 #include "sys/engine_process.h"
 #include "sys/file_limit.h"
 #include "sys/message_channel.h"
+#include "sys/messages/convert.h"
 #include "sys/netns.h"
 #include "sys/notify_check.h"
 #include "sys/readiness.h"
+#include "sys/scm_rights.h"
 
 namespace sockhop::session {
 namespace {
@@ -60,54 +63,72 @@ Status keep(sys::SessionMemory& memory, sys::Kept kind, std::uint64_t key, Uniqu
   return {};
 }
 
+/// All that arrived but the middle namespace, which is only looked at.
 Status keep_descriptors(sys::SessionMemory& memory, Arrived& arrived) {
   auto& fds = arrived.descriptors;
   const auto ports = static_cast<std::size_t>(arrived.start.ports_size());
   if (fds.size() != 2 + ports) return input_error("start", "wrong number of descriptors");
   if (auto done = keep(memory, sys::Kept::notify, 0, std::move(fds[0])); !done) return done;
-  auto container = sys::open_netns_of_process(static_cast<pid_t>(arrived.start.pid()));
-  if (!container) return container.error();
-  auto middle = middle_of(std::move(fds[1]));
-  if (!middle) return middle.error();
-  const auto inside = sys::namespace_inode(*container);
-  if (!inside) return inside.error();
-  if (*middle) {
-    const auto outer = sys::namespace_inode(**middle);
-    if (!outer) return outer.error();
-    const FdRef outermost = **middle;
-    auto userns = sys::open_owner_userns(outermost);
-    if (!userns) return userns.error();
-    // A container that shares the middle namespace has none in between.
-    if (*inside != *outer) {
-      if (auto done = keep(memory, sys::Kept::middle_netns, 0, std::move(**middle)); !done)
-        return done;
-    }
-    if (auto done = sys::enter_user_namespace(*userns); !done) return done;
-  } else {
-    auto userns = sys::open_owner_userns(*container);
-    if (!userns) return userns.error();
-    if (auto done = sys::enter_user_namespace(*userns); !done) return done;
-  }
-  if (auto done = keep(memory, sys::Kept::container_netns, 0, std::move(*container)); !done)
-    return done;
   for (std::size_t i = 0; i < ports; ++i) {
-    const auto port = port_of(arrived.start.ports(static_cast<int>(i)));
+    const auto port = internal::port_of(arrived.start.ports(static_cast<int>(i)));
     if (!port) return port.error();
     const auto key = engine::endpoint_key(*port);
     if (auto done = keep(memory, sys::Kept::endpoint, key, std::move(fds[2 + i])); !done)
       return done;
   }
-  auto text = sys::bytes_to_fd(arrived.start.SerializeAsString());
-  if (!text) return text.error();
-  return keep(memory, sys::Kept::start, 0, std::move(*text));
+  return keep_start(memory, arrived.start);
 }
 
-void tell_failure(const sys::MessageChannel& channel, std::uint64_t serial, const Error& error) {
+/// Keeps the container's namespace and the one in the middle, and enters the user namespace that
+/// owns the outermost of them.
+Status take_place(sys::SessionMemory& memory, UniqueFd container, UniqueFd of_member) {
+  auto middle = middle_of(std::move(of_member));
+  if (!middle) return middle.error();
+  auto userns = sys::open_owner_userns(*middle ? **middle : container);
+  if (!userns) return userns.error();
+  if (*middle) {
+    const auto inside = sys::namespace_inode(container);
+    if (!inside) return inside.error();
+    const auto outer = sys::namespace_inode(**middle);
+    if (!outer) return outer.error();
+    // A container that shares the middle namespace has none in between.
+    if (*inside != *outer) {
+      if (auto done = keep(memory, sys::Kept::middle_netns, 0, std::move(**middle)); !done)
+        return done;
+    }
+  }
+  if (auto done = sys::enter_user_namespace(*userns); !done) return done;
+  return keep(memory, sys::Kept::container_netns, 0, std::move(container));
+}
+
+/// False when the container has ended already.
+Result<bool> begin(sys::SessionMemory& memory, Arrived& arrived) {
+  if (auto done = keep_descriptors(memory, arrived); !done) return done.error();
+  std::optional<UniqueFd> container;
+  if (arrived.start.pid() == 0) {
+    auto found = wait_for_first_call(memory);
+    if (!found) return found.error();
+    if (!*found) return false;
+    container = std::move(*found);
+  } else {
+    auto netns = sys::open_netns_of_process(static_cast<pid_t>(arrived.start.pid()));
+    if (!netns) return netns.error();
+    container = std::move(*netns);
+  }
+  if (auto done = take_place(memory, std::move(*container), std::move(arrived.descriptors[1]));
+      !done) {
+    return done.error();
+  }
+  return true;
+}
+
+void tell_failure(const sys::SessionMemory& memory, const Error& error) {
   internal::FromSession message;
-  message.set_serial(serial);
+  message.set_serial(memory.start_serial);
   message.mutable_failure()->set_code(error.code);
   message.mutable_failure()->set_text(to_string(error));
-  (void)channel.send(message.SerializeAsString());
+  (void)sys::send_with_descriptors(sys::kept_fd(memory, sys::Kept::channel, 0),
+                                   message.SerializeAsString(), {});
 }
 
 /// -1 in the FdRef when the container is gone.
@@ -121,7 +142,7 @@ FdRef living_notify(const sys::SessionMemory& memory) {
 
 /// A container can make its engine wait for ever (a page that never comes): once the container is
 /// gone, the engine has a moment to end by itself. Nothing: it had to be killed.
-Result<std::optional<sys::Ended>> wait_for_end(const sys::SessionMemory& memory, int engine) {
+Result<std::optional<sys::EngineEnd>> wait_for_end(const sys::SessionMemory& memory, int engine) {
   for (FdRef notify = living_notify(memory); notify.get() >= 0; notify = living_notify(memory)) {
     auto ended = sys::wait_while(engine, notify, -1);
     if (!ended || *ended) return ended;
@@ -130,7 +151,7 @@ Result<std::optional<sys::Ended>> wait_for_end(const sys::SessionMemory& memory,
   if (!ended || *ended) return ended;
   const auto killed = sys::end_child(engine);
   if (!killed) return killed.error();
-  return std::optional<sys::Ended>();
+  return std::optional<sys::EngineEnd>();
 }
 
 }  // namespace
@@ -141,22 +162,24 @@ Result<sys::SessionMemory*> prepare() {
   UniqueFd listener(kListener);
   auto arrived = receive_start(channel);
   if (!arrived) return arrived.error();
-  auto memory = sys::map_session_memory();
-  if (!memory) return memory.error();
-  (*memory)->home_userns = sys::own_user_namespace();
+  auto mapped = sys::map_session_memory();
+  if (!mapped) return mapped.error();
+  sys::SessionMemory& memory = **mapped;
+  memory.home_userns = sys::own_user_namespace();
+  memory.start_serial = arrived->serial;
   sys::make_undumpable();
-  if (auto done = keep_descriptors(**memory, *arrived); !done) {
-    tell_failure(channel, arrived->serial, done.error());
-    return done.error();
-  }
-  (*memory)->start_serial = arrived->serial;
   // The number stays 3: the channel object gives it up to the table.
-  if (auto done = keep(**memory, sys::Kept::channel, 0, channel.release()); !done) {
+  if (auto done = keep(memory, sys::Kept::channel, 0, channel.release()); !done)
     return done.error();
+  if (auto done = keep(memory, sys::Kept::channel, 1, std::move(listener)); !done)
+    return done.error();
+  const auto begun = begin(memory, *arrived);
+  if (!begun) {
+    give_first_call_back(memory);
+    tell_failure(memory, begun.error());
+    return begun.error();
   }
-  if (auto done = keep(**memory, sys::Kept::channel, 1, std::move(listener)); !done)
-    return done.error();
-  return memory;
+  return *begun ? &memory : nullptr;
 }
 
 int guard(sys::SessionMemory& memory, const std::function<int(sys::SessionMemory&)>& engine) {
@@ -170,7 +193,7 @@ int guard(sys::SessionMemory& memory, const std::function<int(sys::SessionMemory
     const auto waited = wait_for_end(memory, *child);
     if (!waited) return 1;
     if (!*waited) return 0;
-    const sys::Ended ended = **waited;
+    const sys::EngineEnd ended = **waited;
     const bool began = memory.start_serial == 0;
     if (ended.by_itself && (ended.status == 0 || !began)) return ended.status;
     ++memory.engine_restarts;

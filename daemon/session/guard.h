@@ -12,7 +12,8 @@
 namespace sockhop::session {
 
 /// Reads Start from the keeper (descriptor 3), keeps what came with it, enters the user namespace
-/// that owns the outermost namespace of the container's way. Returns the memory of the session.
+/// that owns the outermost namespace of the container's way. Returns the memory of the session;
+/// a null pointer when the container has ended meanwhile.
 Result<sys::SessionMemory*> prepare();
 
 /// Runs engines until one ends by itself; returns its exit status.

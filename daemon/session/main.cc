@@ -32,5 +32,6 @@ int main(int argc, char** argv) {
     spdlog::error("container {}: {}", argv[2], to_string(memory.error()));
     return 1;
   }
+  if (*memory == nullptr) return 0;
   return sockhop::session::guard(**memory, sockhop::session::run_engine);
 }

@@ -6,7 +6,9 @@
 
 #include "engine/endpoint_key.h"
 #include "session/convert.h"
+#include "session/kept_start.h"
 #include "sys/engine_process.h"
+#include "sys/messages/convert.h"
 #include "sys/peer.h"
 #include "sys/unix_socket.h"
 
@@ -17,6 +19,7 @@ namespace asio = boost::asio;
 
 constexpr std::uint64_t kToKeeper = 0;
 constexpr std::uint64_t kListener = 1;
+constexpr std::uint64_t kAskedByNobody = ~std::uint64_t{0};
 
 internal::FromSession failure_of(const Error& error) {
   internal::FromSession message;
@@ -51,7 +54,13 @@ void Requests::serve(engine::Session& session) {
     internal::FromSession message = reply_of({});
     message.set_serial(std::exchange(memory_.start_serial, 0));
     send(message);
+    // The keeper does not know the container yet.
+    if (start_.has_found()) tell_status();
   }
+  serve_without_session();
+}
+
+void Requests::serve_without_session() {
   watch_channel();
   watch_listener();
 }
@@ -68,6 +77,12 @@ void Requests::tell_ended() {
   message.set_ended(true);
   send(message);
   loop_.stop();
+}
+
+void Requests::tell_status() {
+  internal::FromSession message;
+  *message.mutable_status() = status();
+  send(message);
 }
 
 void Requests::send(const internal::FromSession& message) {
@@ -121,9 +136,9 @@ void Requests::on_keeper() {
       packets_.reset();
       sys::drop_kept(memory_, sys::Kept::channel, kToKeeper);
       (void)sys::keep_fd(memory_, sys::Kept::channel, kToKeeper, std::move(*accepted));
-      internal::FromSession hello;
-      *hello.mutable_status() = status();
-      send(hello);
+      // Who asked for the start is gone, and its numbers are not this one's.
+      if (memory_.start_serial != 0) memory_.start_serial = kAskedByNobody;
+      tell_status();
       watch_channel();
     }
   }
@@ -154,20 +169,21 @@ internal::FromSession Requests::answer(internal::ToSession& request,
       return reply_of(set_ports(request.set_ports(), std::move(descriptors)));
     case Body::kSetPolicy:
       return reply_of(set_policy(request.set_policy()));
-    case Body::kSetUplinks:
-      *start_.mutable_uplinks() = request.set_uplinks().uplinks();
-      if (auto start = start_of(start_)) session_->set_uplinks(std::move(start->uplinks));
-      return reply_of(remember_start());
+    case Body::kAddUplinks:
+      start_.mutable_uplinks()->MergeFrom(request.add_uplinks().uplinks());
+      use_uplinks();
+      return reply_of(keep_start(memory_, start_));
     case Body::kStatus:
       *message.mutable_status() = status();
       return message;
     case Body::kExplain: {
-      internal::Port address;
-      address.set_host_address(request.explain().address());
-      address.set_host_port(request.explain().port());
-      const auto port = port_of(address);
-      if (!port) return failure_of(port.error());
-      *message.mutable_explanation() = explanation_of(session_->explain(port->host));
+      const auto destination = internal::endpoint_of(request.explain());
+      if (!destination) return failure_of(destination.error());
+      if (!session_) {
+        return failure_of(
+            Error{EAGAIN, "explain", "the container is looked at when it first makes a call"});
+      }
+      *message.mutable_explanation() = explanation_of(session_->explain(*destination));
       return message;
     }
     case Body::kStart:
@@ -186,7 +202,7 @@ Status Requests::add_notify(std::vector<UniqueFd> descriptors) {
   }
   const auto kept = sys::keep_fd(memory_, sys::Kept::notify, key, std::move(descriptors[0]));
   if (!kept) return kept.error();
-  session_->serve(key);
+  if (session_) session_->serve(key);
   return {};
 }
 
@@ -195,7 +211,7 @@ Status Requests::set_ports(const internal::SetPorts& message, std::vector<Unique
   std::vector<std::uint64_t> fresh;
   Status done;
   for (const auto& one : message.ports()) {
-    const auto port = port_of(one);
+    const auto port = internal::port_of(one);
     if (!port) done = port.error();
     if (!done) break;
     ports.push_back(*port);
@@ -209,33 +225,29 @@ Status Requests::set_ports(const internal::SetPorts& message, std::vector<Unique
     if (!kept) done = kept.error();
     if (!done) break;
   }
-  if (done) done = session_->set_ports(std::move(ports));
+  if (done && session_) done = session_->set_ports(std::move(ports));
   if (!done) {
     for (const auto key : fresh) sys::drop_kept(memory_, sys::Kept::endpoint, key);
     return done;
   }
   *start_.mutable_ports() = message.ports();
-  return remember_start();
+  return keep_start(memory_, start_);
 }
 
 Status Requests::set_policy(const internal::SetPolicy& message) {
-  auto policy = policy_of(message.policy());
+  auto policy = internal::policy_of(message.policy());
   if (!policy) return policy.error();
   *start_.mutable_policy() = message.policy();
   start_.set_keeper_notes(message.keeper_notes());
-  // Devices that the user vouches for are uplinks.
-  if (auto start = start_of(start_)) session_->set_uplinks(std::move(start->uplinks));
-  session_->set_policy(std::move(*policy));
-  return remember_start();
+  use_uplinks();
+  if (session_) session_->set_policy(std::move(*policy));
+  return keep_start(memory_, start_);
 }
 
-Status Requests::remember_start() {
-  auto text = sys::bytes_to_fd(start_.SerializeAsString());
-  if (!text) return text.error();
-  sys::drop_kept(memory_, sys::Kept::start, 0);
-  const auto kept = sys::keep_fd(memory_, sys::Kept::start, 0, std::move(*text));
-  if (!kept) return kept.error();
-  return {};
+// Devices that the user vouches for are uplinks.
+void Requests::use_uplinks() {
+  auto start = start_of(start_);
+  if (start && session_) session_->set_uplinks(std::move(start->uplinks));
 }
 
 internal::Status Requests::status() const {
@@ -252,13 +264,16 @@ internal::Status Requests::status() const {
     count->set_name(std::string(core::name_of(static_cast<core::Reason>(i))));
     count->set_value(memory_.stays[i]);
   }
+  if (start_.has_found()) *status.mutable_found() = start_.found();
+  status.set_engine_restarts(memory_.engine_restarts);
+  if (!session_) {
+    for (const auto& port : start_.ports()) *status.add_ports()->mutable_port() = port;
+    status.set_guard_pid(::getpid());
+    return status;
+  }
   for (const auto& state : session_->ports()) {
     auto* one = status.add_ports();
-    const auto& bytes = state.port.host.address.bytes;
-    one->mutable_port()->set_host_address(std::string(bytes.begin(), bytes.end()));
-    one->mutable_port()->set_host_port(state.port.host.port);
-    one->mutable_port()->set_container_port(state.port.container_port);
-    one->mutable_port()->set_protocol(state.port.protocol == core::Protocol::udp ? 17 : 6);
+    internal::fill(*one->mutable_port(), state.port);
     one->set_listening(state.listening);
     one->set_problem(state.problem);
     one->set_injected(state.injected);
@@ -267,7 +282,6 @@ internal::Status Requests::status() const {
   status.set_notify_fds(session_->notify_count());
   status.set_guard_pid(::getppid());
   status.set_engine_pid(::getpid());
-  status.set_engine_restarts(memory_.engine_restarts);
   return status;
 }
 

@@ -18,6 +18,9 @@ class Requests {
 
   /// Answers the Start that this session began with, then serves requests.
   void serve(engine::Session& session);
+  /// The same in a guard that has no engine yet: what is asked is noted in the session's memory,
+  /// and explain fails.
+  void serve_without_session();
   void tell_failure(const Error& error);
   /// Tells that the container is gone and stops the loop.
   void tell_ended();
@@ -32,15 +35,16 @@ class Requests {
   Status add_notify(std::vector<UniqueFd> descriptors);
   Status set_ports(const internal::SetPorts& message, std::vector<UniqueFd> descriptors);
   Status set_policy(const internal::SetPolicy& message);
-  Status remember_start();
+  void use_uplinks();
   internal::Status status() const;
+  void tell_status();
   void send(const internal::FromSession& message);
   [[nodiscard]] FdRef channel() const;
 
   boost::asio::io_context& loop_;
   sys::SessionMemory& memory_;
   internal::Start start_;
-  engine::Session* session_ = nullptr;
+  engine::Session* session_ = nullptr;  // none in a guard
   std::optional<boost::asio::posix::stream_descriptor> packets_;
   std::optional<boost::asio::posix::stream_descriptor> keepers_;
 };

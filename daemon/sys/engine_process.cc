@@ -31,17 +31,17 @@ Result<int> clone_engine(const std::function<int()>& run) {
 
 namespace {
 
-Ended ended_of(int status) {
+EngineEnd ended_of(int status) {
   if (WIFEXITED(status)) return {true, WEXITSTATUS(status)};
   return {false, WTERMSIG(status)};
 }
 
-Result<std::optional<Ended>> ended_already(int child) {
+Result<std::optional<EngineEnd>> ended_already(int child) {
   int status = 0;
   const pid_t ended = ::waitpid(child, &status, WNOHANG);
   if (ended < 0) return errno_error("waitpid");
-  if (ended == 0) return std::optional<Ended>();
-  return std::optional<Ended>(ended_of(status));
+  if (ended == 0) return std::optional<EngineEnd>();
+  return std::optional<EngineEnd>(ended_of(status));
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void watch_children() {
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
 }
 
-Result<std::optional<Ended>> wait_while(int child, FdRef notify, int milliseconds) {
+Result<std::optional<EngineEnd>> wait_while(int child, FdRef notify, int milliseconds) {
   auto ended = ended_already(child);
   if (!ended || *ended) return ended;
   sigset_t mask;
@@ -68,12 +68,12 @@ Result<std::optional<Ended>> wait_while(int child, FdRef notify, int millisecond
   return ended_already(child);
 }
 
-Result<Ended> end_child(int child) {
+Result<EngineEnd> end_child(int child) {
   ::kill(child, SIGKILL);
   return wait_for(child);
 }
 
-Result<Ended> wait_for(int child) {
+Result<EngineEnd> wait_for(int child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno != EINTR) return errno_error("waitpid");

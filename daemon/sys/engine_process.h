@@ -17,7 +17,7 @@ namespace sockhop::sys {
 /// thread.
 Result<int> clone_engine(const std::function<int()>& run);
 
-struct Ended {
+struct EngineEnd {
   bool by_itself = false;  // exited, not killed
   int status = 0;          // exit status, or the signal
 };
@@ -26,11 +26,11 @@ void watch_children();
 /// Waits until the child ends (its end), `notify` hangs up or the time is over (nothing). Any
 /// signal may end it early, with nothing. Milliseconds; -1 for ever. No descriptor is needed: the
 /// table is the engine's too, which closes those it does not know.
-Result<std::optional<Ended>> wait_while(int child, FdRef notify, int milliseconds);
+Result<std::optional<EngineEnd>> wait_while(int child, FdRef notify, int milliseconds);
 /// Waits for the child's end.
-Result<Ended> wait_for(int child);
+Result<EngineEnd> wait_for(int child);
 /// kill(2) by SIGKILL, and its end.
-Result<Ended> end_child(int child);
+Result<EngineEnd> end_child(int child);
 
 /// prctl(2): nobody of the same uid may trace the process or read its descriptors from now on.
 void make_undumpable();

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 
 from harness import main, run
 from harness.keeper import KeeperWorld, free_port, is_taken
@@ -24,6 +25,56 @@ def test_killed_sockhopd_finds_its_sessions_again():
         assert not is_taken(port)
         web.end()
         world.wait_until(lambda: list(world.containers()) == ["db"])
+
+
+def test_waiting_registration_outlives_a_killed_sockhopd():
+    port, other = free_port(), free_port()
+    with KeeperWorld() as world:
+        world.sockhop("register", "web", "-p", f"{port}:80", "--rule", "stay 10.0.0.0/8")
+        world.sockhop("off", "web")
+        world.sockhop("register", "gone", "-p", f"{other}:80")
+        before = world.containers()
+        world.sockhop("unregister", "gone")
+        del before["gone"]
+        world.kill()
+        assert not is_taken(port)
+        world.start()
+        assert world.containers() == before and is_taken(port) and not is_taken(other)
+        world.running("web")
+        entry = world.containers()["web"]
+        assert entry["registered"] and not entry["accelerate"] and len(entry["ports"]) == 1, entry
+        assert "stay 10.0.0.0/8" in world.sockhop("explain", "web", "198.51.100.1:80").stdout
+        assert not os.path.exists(world.path("waiting")), "its session knows it now"
+        assert world.logged() == "", world.logged()
+
+
+def test_waiting_registration_whose_port_is_taken_meanwhile():
+    port = free_port()
+    with KeeperWorld() as world:
+        world.sockhop("register", "web", "-p", f"{port}:80")
+        world.kill()
+        with socket.create_server(("0.0.0.0", port)):
+            world.start()
+        assert "container web: its registration is lost" in world.logged(), world.logged()
+        assert f"{port} is in use" in world.logged()
+        assert not world.containers()
+
+
+def test_unreadable_file_of_waiting_registrations():
+    with KeeperWorld() as world:
+        world.kill()
+        with open(world.path("waiting"), "w") as file:
+            file.write("no message")
+        world.start()
+        assert "are lost" in world.logged() and "register again" in world.logged()
+        assert not world.containers()
+
+
+def test_health_and_reflection():
+    probe = f"{os.environ.get('SOCKHOP_BUILD', 'build')}/tests/bin/grpc_probe"
+    with KeeperWorld() as world:
+        said = run([probe, world.path("sockhop.sock")]).stdout.splitlines()
+        assert said == ["serving", "sockhop.v1.ContainerService", "grpc.health.v1.Health"], said
 
 
 def test_sessions_that_ended_meanwhile_are_swept():

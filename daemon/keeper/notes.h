@@ -1,24 +1,14 @@
-// Between core's vocabulary and the internal messages.
+// What the keeper has its sessions remember for the one that comes after it.
 #pragma once
 
 #include <optional>
-#include <vector>
+#include <string>
 
-#include "base/result.h"
 #include "core/admission.h"
 #include "core/join.h"
-#include "core/policy.h"
-#include "core/route_answer.h"
 #include "session.pb.h"
 
 namespace sockhop::keeper {
-
-void fill(internal::Port& message, const core::PublishedPort& port);
-void fill(internal::Policy& message, const core::Policy& policy);
-void fill(internal::Uplink& message, const core::Uplink& uplink);
-
-/// Refuses what no register command could have made.
-Result<core::PublishedPort> port_of(const internal::Port& message);
 
 /// What a restarted keeper has to know about a container besides what its session does.
 struct Notes {
