@@ -78,6 +78,7 @@ def _arm(lab, suite, kind, mounts):
     arm.container.write("/etc/hosts", f"127.0.0.1 localhost\n::1 localhost\n"
                         f"{arm.container.address} {arm.container.name}\n")
     arm.container.write("/etc/resolv.conf", "")
+    arm.container.write("/etc/machine-id", f"{'5' * 32}\n")
     arm.run(["sh", "-ec", "echo user:x:1000:1000::/tmp/suite:/bin/sh >>/etc/passwd;"
              "install -d -o 1000 -g 1000 /tmp/suite"])
     lab.kit.run(["nsenter", "-t", arm.container.pid(), "-n", "sh", "-ec", ROUTES])
