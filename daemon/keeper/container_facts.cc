@@ -39,12 +39,14 @@ UniqueFd middle_of(UniqueFd of_runtime, std::int64_t container) {
   return host ? std::move(*host) : UniqueFd();
 }
 
-std::int64_t container_pid(const Arrival& arrival) {
+std::int64_t container_pid(const Arrival& arrival, bool has_session) {
   if (arrival.state.pid <= 0) return 0;
   std::optional<std::uint64_t> pid_namespace;
   if (!arrival.runtime.pids.empty()) pid_namespace = arrival.runtime.pids.front();
   const auto found = sys::find_foreign_pid(arrival.state.pid, pid_namespace);
   if (found) return *found;
+  // The process of an exec may have ended; its session needs no pid.
+  if (has_session) return 0;
   spdlog::warn("container {}: {}; it is found by its first call", arrival.state.id,
                to_string(found.error()));
   return 0;

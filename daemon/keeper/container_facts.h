@@ -23,8 +23,9 @@ core::ContainerMark mark_of(pid_t container, const core::Namespaces& runtime);
 /// The namespace between the container and the host; where nobody can tell, there is none.
 UniqueFd middle_of(UniqueFd of_runtime, std::int64_t container);
 
-/// The container's process as we see it; 0, with a line in the log, when nobody can tell.
-std::int64_t container_pid(const Arrival& arrival);
+/// The container's process as we see it; 0, with a line in the log, when nobody can tell and there
+/// is no session yet, which would have to know.
+std::int64_t container_pid(const Arrival& arrival, bool has_session);
 
 std::vector<core::Uplink> uplinks_of(std::uint64_t netns_inode);
 /// Those of the middle namespace and of the container's own.

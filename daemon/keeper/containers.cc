@@ -94,7 +94,7 @@ bool Containers::is_of(const std::string& id, const core::Namespaces& process) c
 
 void Containers::on_arrival(Arrival arrival) {
   NotifyFd notify;
-  notify.pid = container_pid(arrival);
+  notify.pid = container_pid(arrival, sessions_.find(arrival.state.id) != nullptr);
   if (notify.pid > 0 && arrival.runtime.pids.empty()) {
     // The one who sent it has ended, and may have been a process of a container that shares its
     // network: then it can speak for that container only.
