@@ -1,41 +1,70 @@
-// Judges a rule set without evaluating it: can it do anything to a packet but let it pass or change
-// its source? What is not understood counts as able to. Marks are harmless by themselves: an ip
-// rule that selects by one counts as unknown.
+// Would the rules of a namespace do anything to a connection but let it pass or change its source?
+//
+// The rules are run (core/rule_machine.h) on the packets of a TCP connection that does not exist
+// yet: its first one, later ones, and those that come back. Whatever is not known of them may be
+// anything.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
+#include <string>
 
-#include "core/route_answer.h"
+#include "core/endpoint.h"
+#include "core/rule_machine.h"
+#include "core/rule_set.h"
 
 namespace sockhop::core {
 
-/// One nf_tables expression, as far as it can have an effect (linux/netfilter/nf_tables.h).
-struct RuleExpression {
-  std::string_view name{};                  // "masq", "immediate", "payload"
-  std::optional<std::int32_t> verdict{};    // of an immediate: NF_ACCEPT, NFT_JUMP, ...
-  std::optional<std::uint32_t> nat_type{};  // of a nat
-  std::string_view target{};                // of an xtables target: "MASQUERADE"
-  bool writes = false;                      // sets packet bytes, a mark, or the verdict from a map
+/// What `ip rule` selects by that a route question does not carry (it names a destination; its mark
+/// is 0, its device none).
+struct RouteSelectors {
+  bool mark = false;
+  bool in_device = false;
+  bool anything_else = false;
+  bool operator==(const RouteSelectors&) const = default;
 };
 
-/// Adds up what is seen of a rule set.
-class FilteringSum {
- public:
-  /// A base chain with the verdict for packets that no rule decides.
-  void add_policy(std::uint32_t verdict);
-  void add_expression(const RuleExpression& expression);
-  /// A legacy table's rule: its target, and the verdict of the standard target "".
-  void add_legacy_target(std::string_view target, std::int32_t verdict);
-  /// Something present whose effect is not known.
-  void add_unknown() { harmful_ = true; }
+/// Everything that filters, rewrites, shapes or selects in one namespace.
+struct NamespaceRules {
+  std::uint32_t nft_generation = 0;  // 0: nothing was read
+  RuleSet nft;
+  RuleSet legacy;  // iptables and ip6tables of the old back end
+  RouteSelectors selectors;
+  /// xfrm policies or a queueing discipline that may classify: nothing passes.
+  bool shapes_or_transforms = false;
+  /// The rules could not be read: nothing passes.
+  bool unreadable = false;
+  /// Source ports that the kernel chooses here are 32768 or more (net.ipv4.ip_local_port_range).
+  bool local_ports_are_high = false;
+  bool operator==(const NamespaceRules&) const = default;
 
-  [[nodiscard]] Filtering result() const;
-
- private:
-  bool present_ = false;
-  bool harmful_ = false;
+  static NamespaceRules not_readable() {
+    NamespaceRules rules;
+    rules.unreadable = true;
+    return rules;
+  }
 };
+
+struct CrossedDevice {
+  int index = 0;
+  std::string name;
+};
+
+/// A connection's way through one namespace.
+struct Crossing {
+  std::optional<Address> source;
+  Address destination;
+  std::uint16_t port = 0;
+  bool source_port_is_high = false;   // 32768 or more; else nothing is known of it
+  bool made_here = true;              // else it comes in by `in`
+  std::optional<CrossedDevice> in{};  // nothing where it is not known
+  CrossedDevice out{};
+};
+
+/// Nothing: it passes.
+std::optional<Objection> objection_to(const NamespaceRules& rules, const Crossing& crossing);
+
+/// Does every connection pass, whatever it is? Then objection_to() need not be asked for each port.
+bool passes_everything(const NamespaceRules& rules);
 
 }  // namespace sockhop::core

@@ -40,7 +40,6 @@ RouteStep through_uplink(const Address& destination, const NamespaceAnswer& answ
     if (!hosts_link) return Reason::on_link;
     if (answer.route.gateway) return Reason::uplink_maps_it;
   }
-  if (answer.filtering == Filtering::unknown) return Reason::filtered;
   return AskHost{};
 }
 
@@ -60,7 +59,6 @@ RouteStep step_from(const Address& destination, const NamespaceAnswer& answer) {
   if (answer.device.kind != DeviceKind::veth || !answer.device.peer_in_middle) {
     return not_an_uplink(answer.device);
   }
-  if (answer.filtering == Filtering::unknown) return Reason::filtered;
   return AskMiddle{};
 }
 

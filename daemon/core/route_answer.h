@@ -40,6 +40,8 @@ struct DeviceFacts {
   int peer_index = 0;
   /// The other end of a veth lies in the middle namespace (checked by index from both sides).
   bool peer_in_middle = false;
+  /// Of a bridge's port: the bridge's index. (Of what else has ports: that device's.)
+  int master = 0;
 };
 
 enum class UplinkKind { slirp4netns, pasta, named_by_option };
@@ -61,19 +63,15 @@ struct AskMiddle {};
 struct AskHost {};
 using RouteStep = std::variant<Reason, AskMiddle, AskHost>;
 
-/// What a namespace on the way filters or rewrites: anything but none and plain masquerade stays.
-enum class Filtering { none, masquerade_only, unknown };
-
 struct NamespaceAnswer {
   RouteAnswer route;
   DeviceFacts device;
   std::optional<Uplink> uplink;  // when `device` is one
   /// The uplink's own address is also an address of the host (pasta copies it).
   bool uplink_address_is_hosts = false;
-  Filtering filtering = Filtering::none;
 };
 
-/// A Reason means: stay, for this reason.
+/// A Reason means: stay, for this reason. What filters on the way is asked of core/filtering.h.
 RouteStep step_from(const Address& destination, const NamespaceAnswer& answer);
 
 /// The host's answer: the one device of the path, or a Reason to stay.

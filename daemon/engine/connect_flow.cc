@@ -86,7 +86,7 @@ core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
   if (auto early = core::decide_before_route(destination, facts, shared_.policy)) {
     return *early;
   }
-  Path path = shared_.paths.find(destination.address);
+  Path path = shared_.paths.find(destination);
   if (const auto* reason = std::get_if<Reason>(&path)) {
     if (core::rule_forces_hop(destination, shared_.policy, *reason)) {
       path = shared_.paths.find_on_host(destination.address);

@@ -15,15 +15,15 @@ using std::chrono::seconds;
 
 constexpr nanoseconds kWindow = seconds(1);
 constexpr nanoseconds kBudget = milliseconds(50);
-constexpr nanoseconds kRereadFiltering = seconds(1);
+constexpr nanoseconds kRereadRules = seconds(1);
 
 }  // namespace
 
-std::size_t PathFinder::AddressHash::operator()(const core::Address& address) const {
+std::size_t PathFinder::EndpointHash::operator()(const core::Endpoint& endpoint) const {
   std::uint64_t halves[2];
-  static_assert(sizeof halves == sizeof address.bytes);
-  std::memcpy(halves, address.bytes.data(), sizeof halves);
-  return (halves[0] * 31 + halves[1]) * 0x9e3779b97f4a7c15ULL >> 7;
+  static_assert(sizeof halves == sizeof endpoint.address.bytes);
+  std::memcpy(halves, endpoint.address.bytes.data(), sizeof halves);
+  return ((halves[0] * 31 + halves[1]) * 31 + endpoint.port) * 0x9e3779b97f4a7c15ULL >> 7;
 }
 
 PathFinder::PathFinder(PathPlaces places, std::vector<core::Uplink> uplinks,
@@ -43,26 +43,27 @@ void PathFinder::clear() {
 }
 
 void PathFinder::forget(const core::Address& destination) {
-  cache_.erase(destination);
-  host_cache_.erase(destination);
+  const auto of_destination = [&](const auto& entry) { return entry.first.address == destination; };
+  std::erase_if(cache_, of_destination);
+  std::erase_if(host_cache_, of_destination);
 }
 
-Path PathFinder::find(const core::Address& destination) {
+Path PathFinder::find(const core::Endpoint& destination) {
   return remember(cache_, destination, &PathFinder::walk).path;
 }
 
 Path PathFinder::find_on_host(const core::Address& destination) {
-  return remember(host_cache_, destination, &PathFinder::walk_host).path;
+  return remember(host_cache_, {.address = destination}, &PathFinder::walk_host).path;
 }
 
 std::optional<core::Address> PathFinder::container_source(const core::Address& destination) {
-  return remember(cache_, destination, &PathFinder::walk).container_source;
+  return remember(cache_, {.address = destination}, &PathFinder::walk).container_source;
 }
 
-std::vector<PathStep> PathFinder::explain(const core::Address& destination) {
+std::vector<PathStep> PathFinder::explain(const core::Endpoint& destination) {
   clear();
-  reread_filtering();
-  PathWalk walk(places_, uplinks_, filtering_);
+  reread_rules();
+  PathWalk walk(places_, uplinks_, rules_);
   walk.run(destination);
   return walk.steps();
 }
@@ -75,20 +76,24 @@ void PathFinder::drop_stale() {
   changed = places_.host.questions->changed() || changed;
   if (changed) {
     clear();
-    filtering_read_at_.reset();
+    rules_read_at_.reset();
   }
 }
 
-void PathFinder::reread_filtering() {
-  const auto read = [](PathPlace& place) {
-    const auto filtering = place.questions->filtering();
-    return filtering ? *filtering : core::Filtering::unknown;
+void PathFinder::reread_rules() {
+  bool changed = false;
+  const auto reread = [&](PathPlace& place, core::NamespaceRules& known) {
+    auto read = place.questions->filtering(std::move(known));
+    changed = changed || !read || read->changed;
+    known = read ? std::move(read->rules) : core::NamespaceRules::not_readable();
   };
-  std::vector<core::Filtering> now{read(places_.container)};
-  for (auto& place : places_.middle) now.push_back(read(place));
-  if (now != filtering_) clear();
-  filtering_ = std::move(now);
-  filtering_read_at_ = clock_->now();
+  rules_.resize(1 + places_.middle.size());
+  reread(places_.container, rules_.front());
+  for (std::size_t i = 0; i < places_.middle.size(); ++i) reread(places_.middle[i], rules_[i + 1]);
+  rules_read_at_ = clock_->now();
+  if (!changed) return;
+  clear();
+  port_matters_ = !std::all_of(rules_.begin(), rules_.end(), core::passes_everything);
 }
 
 bool PathFinder::within_budget() {
@@ -100,35 +105,39 @@ bool PathFinder::within_budget() {
   return window_spent_ < kBudget;
 }
 
-PathFinder::Answer PathFinder::walk(const core::Address& destination) {
-  PathWalk walk(places_, uplinks_, filtering_);
+// The scope of a link-local address decides nothing: such destinations stay.
+core::Endpoint PathFinder::key_of(const core::Endpoint& destination) const {
+  return {destination.address, port_matters_ ? destination.port : std::uint16_t{0}, 0};
+}
+
+PathFinder::Answer PathFinder::walk(const core::Endpoint& destination) {
+  PathWalk walk(places_, uplinks_, rules_);
   Path path = walk.run(destination);
   return {std::move(path), walk.container_source()};
 }
 
-PathFinder::Answer PathFinder::walk_host(const core::Address& destination) {
-  return {PathWalk(places_, uplinks_, filtering_).ask_host(destination), std::nullopt};
+PathFinder::Answer PathFinder::walk_host(const core::Endpoint& destination) {
+  return {PathWalk(places_, uplinks_, rules_).ask_host(destination.address), std::nullopt};
 }
 
-PathFinder::Answer PathFinder::remember(Cache& cache, const core::Address& destination, Ask ask) {
+PathFinder::Answer PathFinder::remember(Cache& cache, const core::Endpoint& destination, Ask ask) {
   drop_stale();
-  const bool filtering_is_old =
-      !filtering_read_at_ || clock_->now() - *filtering_read_at_ >= kRereadFiltering;
-  if (!filtering_is_old) {
-    const auto known = cache.find(destination);
+  const bool rules_are_old = !rules_read_at_ || clock_->now() - *rules_read_at_ >= kRereadRules;
+  if (!rules_are_old) {
+    const auto known = cache.find(key_of(destination));
     if (known != cache.end()) return known->second;
   }
   if (!within_budget()) return {core::Reason::over_budget, std::nullopt};
   const auto before = clock_->thread_cpu();
-  if (filtering_is_old) reread_filtering();
-  const auto known = cache.find(destination);
+  if (rules_are_old) reread_rules();
+  const auto known = cache.find(key_of(destination));
   const Answer answer = known != cache.end() ? known->second : (this->*ask)(destination);
   window_spent_ += clock_->thread_cpu() - before;
   // An error is not an answer: it is asked again.
   const auto* reason = std::get_if<core::Reason>(&answer.path);
   if (reason != nullptr && *reason == core::Reason::daemon_error) return answer;
   if (cache.size() >= kMaxCached) cache.clear();
-  cache.insert_or_assign(destination, answer);
+  cache.insert_or_assign(key_of(destination), answer);
   return answer;
 }
 

@@ -1,9 +1,10 @@
 // Follows a destination from the container's namespace outwards: container, middle namespaces,
 // host.
 //
-// Answers are cached by destination and valid only while no namespace on the way reports a change;
-// all watches are drained before every use. Rule sets are read again once a second beside that,
-// because legacy iptables tables send no events. Uncached work has a budget of CPU time: a
+// Answers are cached by destination (with its port only where rules on the way may look at it) and
+// valid only while no namespace on the way reports a change; all watches are drained before every
+// use. Rule sets are read again once a second beside that, because legacy iptables tables send no
+// events. Uncached work has a budget of CPU time: a
 // container that changes its routes all the time slows itself only.
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/endpoint.h"
+#include "core/filtering.h"
 #include "core/route_answer.h"
 #include "core/verdict.h"
 #include "sys/cpu_clock.h"
@@ -55,7 +57,7 @@ class PathFinder {
   ~PathFinder();
 
   /// The host device that carries the destination, or why it stays.
-  Path find(const core::Address& destination);
+  Path find(const core::Endpoint& destination);
 
   /// The host's own answer alone, for a destination that an explicit hop rule names.
   Path find_on_host(const core::Address& destination);
@@ -65,7 +67,7 @@ class PathFinder {
   std::optional<core::Address> container_source(const core::Address& destination);
 
   /// Asks anew, without cache or budget, and tells what each namespace said.
-  std::vector<PathStep> explain(const core::Address& destination);
+  std::vector<PathStep> explain(const core::Endpoint& destination);
 
   /// The keeper found other uplinks.
   void set_uplinks(std::vector<core::Uplink> uplinks);
@@ -78,19 +80,20 @@ class PathFinder {
     Path path;
     std::optional<core::Address> container_source;
   };
-  struct AddressHash {
-    std::size_t operator()(const core::Address& address) const;
+  struct EndpointHash {
+    std::size_t operator()(const core::Endpoint& endpoint) const;
   };
 
-  using Cache = std::unordered_map<core::Address, Answer, AddressHash>;
-  using Ask = Answer (PathFinder::*)(const core::Address&);
+  using Cache = std::unordered_map<core::Endpoint, Answer, EndpointHash>;
+  using Ask = Answer (PathFinder::*)(const core::Endpoint&);
 
-  Answer remember(Cache& cache, const core::Address& destination, Ask ask);
-  Answer walk(const core::Address& destination);
-  Answer walk_host(const core::Address& destination);
+  Answer remember(Cache& cache, const core::Endpoint& destination, Ask ask);
+  Answer walk(const core::Endpoint& destination);
+  Answer walk_host(const core::Endpoint& destination);
+  [[nodiscard]] core::Endpoint key_of(const core::Endpoint& destination) const;
   void clear();
   void drop_stale();
-  void reread_filtering();
+  void reread_rules();
   bool within_budget();
 
   static constexpr std::size_t kMaxCached = 256;
@@ -101,8 +104,9 @@ class PathFinder {
   Cache cache_;
   Cache host_cache_;
   /// Of the container, then of each middle namespace.
-  std::vector<core::Filtering> filtering_;
-  std::optional<std::chrono::nanoseconds> filtering_read_at_;
+  std::vector<core::NamespaceRules> rules_;
+  std::optional<std::chrono::nanoseconds> rules_read_at_;
+  bool port_matters_ = false;  // some rule may look at it
   std::chrono::nanoseconds window_start_{0};
   std::chrono::nanoseconds window_spent_{0};
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace sockhop::engine {
 namespace {
@@ -34,6 +35,12 @@ std::string describe_route(const core::RouteAnswer& route, const core::DeviceFac
   if (route.gateway) text += " by " + to_string(*route.gateway);
   if (route.source) text += ", source " + to_string(*route.source);
   return text;
+}
+
+std::string describe_objection(const core::Objection& objection) {
+  std::string text = objection.chain;
+  if (objection.rule != 0) text += ", rule " + std::to_string(objection.rule);
+  return text + ", may stop or change it";
 }
 
 bool share_one(const std::vector<Address>& some, const std::vector<Address>& others) {
@@ -74,7 +81,35 @@ Result<core::DeviceFacts> PathWalk::device_with_peer(std::size_t depth, int inde
   const auto peer = place_at(depth + 1).questions->device(device->peer_index);
   device->peer_in_middle =
       peer && peer->kind == core::DeviceKind::veth && peer->peer_index == device->index;
+  if (device->peer_in_middle) entrance_ = entrance(depth + 1, *peer);
   return device;
+}
+
+std::optional<core::CrossedDevice> PathWalk::entrance(std::size_t depth,
+                                                      const core::DeviceFacts& peer) {
+  if (peer.master == 0) return core::CrossedDevice{peer.index, peer.name};
+  const auto master = place_at(depth).questions->device(peer.master);
+  if (!master || master->kind != core::DeviceKind::bridge) return std::nullopt;
+  return core::CrossedDevice{master->index, master->name};
+}
+
+std::optional<core::Objection> PathWalk::objection(std::size_t depth,
+                                                   const core::Endpoint& destination,
+                                                   const NamespaceAnswer& answer) const {
+  core::Crossing crossing;
+  crossing.destination = destination.address;
+  crossing.port = destination.port;
+  crossing.made_here = depth == 0;
+  // What comes from a namespace that translates may come from any address.
+  const bool as_it_was = std::none_of(
+      rules_.begin(), rules_.begin() + static_cast<std::ptrdiff_t>(depth), [](const auto& passed) {
+        return passed.nft.translates_source || passed.legacy.translates_source;
+      });
+  if (as_it_was) crossing.source = source_;
+  crossing.source_port_is_high = as_it_was && rules_.front().local_ports_are_high;
+  if (depth != 0) crossing.in = came_by_;
+  crossing.out = {answer.device.index, answer.device.name};
+  return core::objection_to(rules_.at(depth), crossing);
 }
 
 Status PathWalk::add_uplink(std::size_t depth, const Address& destination,
@@ -101,7 +136,6 @@ Status PathWalk::add_uplink(std::size_t depth, const Address& destination,
 Result<NamespaceAnswer> PathWalk::ask(std::size_t depth, const Address& destination) {
   auto& place = place_at(depth);
   NamespaceAnswer answer;
-  answer.filtering = filtering_.at(depth);
   auto route = place.questions->route(destination);
   if (!route) return route.error();
   answer.route = *route;
@@ -114,16 +148,21 @@ Result<NamespaceAnswer> PathWalk::ask(std::size_t depth, const Address& destinat
   return answer;
 }
 
-Path PathWalk::run(const Address& destination) {
+Path PathWalk::run(const core::Endpoint& destination) {
   for (std::size_t depth = 0; depth <= places_.middle.size(); ++depth) {
     const std::string& where = place_at(depth).name;
-    const auto answer = ask(depth, destination);
+    came_by_ = std::exchange(entrance_, std::nullopt);
+    const auto answer = ask(depth, destination.address);
     if (!answer) return fail(where, answer.error());
     if (depth == 0) source_ = answer->route.source;
     steps_.push_back({where, describe_route(answer->route, answer->device)});
-    const auto step = core::step_from(destination, *answer);
+    const auto step = core::step_from(destination.address, *answer);
     if (const auto* reason = std::get_if<core::Reason>(&step)) return stop(where, *reason);
-    if (std::holds_alternative<core::AskHost>(step)) return ask_host(destination);
+    if (const auto found = objection(depth, destination, *answer)) {
+      steps_.push_back({where, describe_objection(*found)});
+      return stop(where, core::Reason::filtered);
+    }
+    if (std::holds_alternative<core::AskHost>(step)) return ask_host(destination.address);
   }
   return stop(place_at(places_.middle.size()).name, core::Reason::not_the_uplink);
 }

@@ -12,13 +12,13 @@ namespace sockhop::engine {
 
 class PathWalk {
  public:
-  /// `filtering`: of the container, then of each middle namespace.
+  /// `rules`: of the container, then of each middle namespace.
   PathWalk(PathPlaces& places, const std::vector<core::Uplink>& uplinks,
-           const std::vector<core::Filtering>& filtering)
-      : places_(places), uplinks_(uplinks), filtering_(filtering) {}
+           const std::vector<core::NamespaceRules>& rules)
+      : places_(places), uplinks_(uplinks), rules_(rules) {}
 
   /// Once per object.
-  Path run(const core::Address& destination);
+  Path run(const core::Endpoint& destination);
   /// The host's own answer only, for an explicit hop rule.
   Path ask_host(const core::Address& destination);
 
@@ -32,13 +32,19 @@ class PathWalk {
   Result<core::DeviceFacts> device_with_peer(std::size_t depth, int index);
   Status add_uplink(std::size_t depth, const core::Address& destination,
                     core::NamespaceAnswer& answer);
+  /// The device that a namespace's packets come in by: the veth's end, or the bridge it belongs to.
+  std::optional<core::CrossedDevice> entrance(std::size_t depth, const core::DeviceFacts& peer);
+  std::optional<core::Objection> objection(std::size_t depth, const core::Endpoint& destination,
+                                           const core::NamespaceAnswer& answer) const;
   Path stop(const std::string& where, core::Reason reason);
   Path fail(const std::string& where, const Error& error);
 
   PathPlaces& places_;
   const std::vector<core::Uplink>& uplinks_;
-  const std::vector<core::Filtering>& filtering_;
+  const std::vector<core::NamespaceRules>& rules_;
   std::optional<core::Address> source_;
+  std::optional<core::CrossedDevice> came_by_;   // into the namespace that is asked
+  std::optional<core::CrossedDevice> entrance_;  // into the one behind it
   std::vector<PathStep> steps_;
 };
 

@@ -304,7 +304,7 @@ Explained Session::explain(const core::Endpoint& destination) {
   fresh.protocol = IPPROTO_TCP;
   fresh.side = core::Side::container;
   Explained result{parts_->connects->decide_for(destination, fresh), {}};
-  result.steps = parts_->paths->explain(destination.address);
+  result.steps = parts_->paths->explain(destination);
   return result;
 }
 

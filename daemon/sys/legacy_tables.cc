@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sys/legacy_entries.h"
 #include "sys/proc_files.h"
 
 namespace sockhop::sys {
@@ -40,18 +43,21 @@ struct V6 {
   static constexpr int kGetEntries = IP6T_SO_GET_ENTRIES;
 };
 
-template <class T>
-T read_at(const std::vector<char>& bytes, std::size_t offset) {
-  T value{};
-  if (offset + sizeof value <= bytes.size()) {
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
+// A table as it lies in memory: its entries begin behind the head that names it.
+template <class Family>
+struct TableBytes {
+  typename Family::Info info{};
+  std::vector<char> bytes;
+
+  [[nodiscard]] std::span<const char> entries() const {
+    return std::span(bytes).subspan(offsetof(typename Family::Entries, entrytable));
   }
-  return value;
-}
+};
 
 template <class Family>
-Result<std::vector<char>> read_table(FdRef socket, std::string_view name) {
-  typename Family::Info info{};
+Result<TableBytes<Family>> read_table(FdRef socket, std::string_view name) {
+  TableBytes<Family> table;
+  auto& info = table.info;
   if (name.size() >= sizeof info.name) return Error{EINVAL, "iptables table name", {}};
   std::memcpy(info.name, name.data(), name.size());
   socklen_t length = sizeof info;
@@ -62,41 +68,39 @@ Result<std::vector<char>> read_table(FdRef socket, std::string_view name) {
   typename Family::Entries head{};
   std::memcpy(head.name, name.data(), name.size());
   head.size = info.size;
-  std::vector<char> bytes(offsetof(typename Family::Entries, entrytable) + info.size);
+  auto& bytes = table.bytes;
+  bytes.resize(offsetof(typename Family::Entries, entrytable) + info.size);
   std::memcpy(bytes.data(), &head, offsetof(typename Family::Entries, entrytable));
   length = static_cast<socklen_t>(bytes.size());
   if (::getsockopt(socket.get(), Family::kLevel, Family::kGetEntries, bytes.data(), &length) != 0) {
     return errno_error("getsockopt(SO_GET_ENTRIES)");
   }
-  return bytes;
+  return table;
 }
 
 template <class Family>
-void add_entries(const std::vector<char>& bytes, core::FilteringSum& sum) {
-  using Entry = typename Family::Entry;
-  std::size_t at = offsetof(typename Family::Entries, entrytable);
-  while (at + sizeof(Entry) <= bytes.size()) {
-    const auto entry = read_at<Entry>(bytes, at);
-    const auto target = read_at<xt_standard_target>(bytes, at + entry.target_offset);
-    const std::string_view name(target.target.u.user.name, sizeof target.target.u.user.name);
-    sum.add_legacy_target(name.substr(0, name.find('\0')), target.verdict);
-    if (entry.next_offset < sizeof(Entry)) return sum.add_unknown();
-    at += entry.next_offset;
-  }
+Status add_table(FdRef socket, std::string_view name, core::RuleSetBuilder& builder) {
+  const auto read = read_table<Family>(socket, name);
+  if (!read) return read.error();
+  LegacyTable table{.name = name, .v6 = Family::kLevel == SOL_IPV6, .entries = read->entries()};
+  table.valid_hooks = read->info.valid_hooks;
+  std::copy(std::begin(read->info.hook_entry), std::end(read->info.hook_entry),
+            table.hook_entries.begin());
+  if (!add_legacy_table(table, builder)) return Error{EBADMSG, "iptables table", {}};
+  return {};
 }
 
 template <class Family>
-void add_tables(std::string_view names, const UniqueFd& socket, core::FilteringSum& sum) {
+Status add_tables(std::string_view names, const UniqueFd& socket, core::RuleSetBuilder& builder) {
   while (!names.empty()) {
     const auto end = std::min(names.find('\n'), names.size());
     const auto name = names.substr(0, end);
     names.remove_prefix(std::min(end + 1, names.size()));
     if (name.empty()) continue;
-    if (!socket) return sum.add_unknown();
-    const auto table = read_table<Family>(socket, name);
-    if (!table) return sum.add_unknown();
-    add_entries<Family>(*table, sum);
+    if (!socket) return Error{EAFNOSUPPORT, "iptables table", {}};
+    if (auto added = add_table<Family>(socket, name, builder); !added) return added;
   }
+  return {};
 }
 
 /// Opens the list of tables where the kernel has come to have one.
@@ -121,10 +125,16 @@ Result<LegacyTables> LegacyTables::open() {
   return tables;
 }
 
-core::FilteringSum LegacyTables::read(core::FilteringSum sum) {
-  add_tables<V4>(table_names(proc_net_, v4_.names, "ip_tables_names"), v4_.socket, sum);
-  add_tables<V6>(table_names(proc_net_, v6_.names, "ip6_tables_names"), v6_.socket, sum);
-  return sum;
+Result<core::RuleSet> LegacyTables::read() {
+  core::RuleSetBuilder builder;
+  auto v4 =
+      add_tables<V4>(table_names(proc_net_, v4_.names, "ip_tables_names"), v4_.socket, builder);
+  if (!v4) return v4.error();
+  auto v6 =
+      add_tables<V6>(table_names(proc_net_, v6_.names, "ip6_tables_names"), v6_.socket, builder);
+  if (!v6) return v6.error();
+  if (builder.full()) return Error{E2BIG, "iptables rules", {}};
+  return std::move(builder).finish();
 }
 
 }  // namespace sockhop::sys

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "core/filtering.h"
+#include "core/rule_set.h"
 
 namespace sockhop::sys {
 
@@ -16,8 +16,8 @@ class LegacyTables {
   /// CAP_NET_ADMIN over the namespace.
   static Result<LegacyTables> open();
 
-  /// Adds what the tables hold to `sum`; a table that cannot be read adds "unknown".
-  core::FilteringSum read(core::FilteringSum sum);
+  /// Both families. An error where a table cannot be read, or is larger than 4 MiB.
+  Result<core::RuleSet> read();
 
  private:
   struct Family {

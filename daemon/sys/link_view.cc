@@ -46,6 +46,9 @@ DeviceFacts read_device(const nlmsghdr& message) {
     device.kind = kind_named(text_of(link.find(IFLA_INFO_KIND)));
   }
   if ((info->ifi_flags & IFF_LOOPBACK) != 0) device.kind = DeviceKind::loopback;
+  if (const auto* master = attributes.find(IFLA_MASTER, sizeof(std::uint32_t))) {
+    device.master = static_cast<int>(mnl_attr_get_u32(master));
+  }
   // Without a namespace id the other end lies in the same namespace: its index says nothing about
   // the middle.
   const auto* peer = attributes.find(IFLA_LINK, sizeof(std::uint32_t));

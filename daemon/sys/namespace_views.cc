@@ -42,9 +42,9 @@ Result<std::vector<core::Address>> NamespaceViews::addresses(int index) {
   return links_.addresses(index);
 }
 
-Result<core::Filtering> NamespaceViews::filtering() {
-  if (!rules_) return core::Filtering::none;
-  return rules_->read();
+Result<RuleReader::Reread> NamespaceViews::filtering(core::NamespaceRules known) {
+  if (!rules_) return RuleReader::Reread{};
+  return rules_->read(std::move(known));
 }
 
 }  // namespace sockhop::sys

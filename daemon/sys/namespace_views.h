@@ -25,11 +25,13 @@ class NamespaceQuestions {
   virtual Result<core::DeviceFacts> device(int index) = 0;
   /// Of one device; of the namespace for index 0.
   virtual Result<std::vector<core::Address>> addresses(int index) = 0;
-  virtual Result<core::Filtering> filtering() = 0;
+  /// See RuleReader::read().
+  virtual Result<RuleReader::Reread> filtering(core::NamespaceRules known) = 0;
 };
 
 /// `outside` is for the host's namespace: its rules cannot be read without privilege and need not
-/// be, because they meet slirp4netns' and pasta's sockets just as ours. filtering() is none there.
+/// be, because they meet slirp4netns' and pasta's sockets just as ours. there are none for
+/// filtering().
 enum class Standpoint { inside, outside };
 
 class NamespaceViews final : public NamespaceQuestions {
@@ -42,7 +44,7 @@ class NamespaceViews final : public NamespaceQuestions {
   Result<core::RouteAnswer> route(const core::Address& destination) override;
   Result<core::DeviceFacts> device(int index) override;
   Result<std::vector<core::Address>> addresses(int index) override;
-  Result<core::Filtering> filtering() override;
+  Result<RuleReader::Reread> filtering(core::NamespaceRules known) override;
 
  private:
   NamespaceViews(RouteView routes, LinkView links, NetlinkWatch watch,

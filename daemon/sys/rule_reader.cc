@@ -1,5 +1,6 @@
 #include "sys/rule_reader.h"
 
+#include <fcntl.h>
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
 #include <linux/xfrm.h>
@@ -7,47 +8,57 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <utility>
 
-#include "core/filtering.h"
 #include "sys/nft_rules.h"
+#include "sys/proc_files.h"
 
 namespace sockhop::sys {
 namespace {
 
-// A rule with one of these may send the container's packets elsewhere than it sends our question,
-// which names a destination only.
-constexpr std::array<int, 9> kSelectors{FRA_SRC,         FRA_IIFNAME,     FRA_OIFNAME,
-                                        FRA_FWMARK,      FRA_UID_RANGE,   FRA_IP_PROTO,
+// A rule with one of these may send the container's packets elsewhere than it sends our question.
+// A device to leave by (FRA_OIFNAME) is one that the application bound its socket to: such a socket
+// stays.
+constexpr std::array<int, 6> kSelectors{FRA_SRC,         FRA_UID_RANGE,   FRA_IP_PROTO,
                                         FRA_SPORT_RANGE, FRA_DPORT_RANGE, FRA_TUN_ID};
 
 // Queues that only queue.
 constexpr std::array<std::string_view, 8> kPlainQueues{"noqueue",  "noop", "pfifo_fast", "pfifo",
                                                        "fq_codel", "fq",   "mq",         "mqprio"};
 
-bool selects(const nlmsghdr& message) {
-  if (message.nlmsg_type != RTM_NEWRULE) return false;
-  if (mnl_nlmsg_get_payload_len(&message) < sizeof(fib_rule_hdr)) return true;
+void add_selectors(const nlmsghdr& message, core::RouteSelectors& selectors) {
+  if (message.nlmsg_type != RTM_NEWRULE) return;
+  if (mnl_nlmsg_get_payload_len(&message) < sizeof(fib_rule_hdr)) {
+    selectors.anything_else = true;
+    return;
+  }
   const auto* header = static_cast<const fib_rule_hdr*>(mnl_nlmsg_get_payload(&message));
-  if (header->tos != 0) return true;
   const auto rule = NetlinkAttributes<FRA_MAX + 1>::of_message(message, sizeof(fib_rule_hdr));
-  return std::any_of(kSelectors.begin(), kSelectors.end(),
-                     [&](int selector) { return rule.find(selector) != nullptr; });
+  if (header->tos != 0 || std::any_of(kSelectors.begin(), kSelectors.end(), [&](int selector) {
+        return rule.find(selector) != nullptr;
+      })) {
+    selectors.anything_else = true;
+  }
+  if (rule.find(FRA_FWMARK) != nullptr || rule.find(FRA_FWMASK) != nullptr) selectors.mark = true;
+  if (rule.find(FRA_IIFNAME) != nullptr) selectors.in_device = true;
 }
 
-Result<bool> has_selecting_rule(NetlinkSocket& socket) {
-  bool found = false;
+Result<core::RouteSelectors> read_selectors(NetlinkSocket& socket) {
+  core::RouteSelectors selectors;
   for (const int family : {AF_INET, AF_INET6}) {
     NetlinkRequest request(RTM_GETRULE, NLM_F_DUMP);
     request.add_header<fib_rule_hdr>()->family = static_cast<std::uint8_t>(family);
     const auto asked =
-        socket.ask(request, [&](const nlmsghdr& message) { found = found || selects(message); });
+        socket.ask(request, [&](const nlmsghdr& message) { add_selectors(message, selectors); });
     // Without policy routing, or without the family, there are no rules.
     if (!asked && asked.error().code != EAFNOSUPPORT && asked.error().code != EOPNOTSUPP) {
       return asked.error();
     }
   }
-  return found;
+  return selectors;
 }
 
 bool shapes(const nlmsghdr& message) {
@@ -85,12 +96,21 @@ Result<bool> has_xfrm_policy(NetlinkSocket& socket) {
   return found;
 }
 
-// A dump that a change interrupted is asked again; a container that changes its rules all the time
-// is not worth more tries.
-Result<core::FilteringSum> read_nft_patiently(NetlinkSocket& socket) {
-  auto sum = read_nft_rules(socket);
-  for (int i = 0; i < 2 && !sum && sum.error().code == EINTR; ++i) sum = read_nft_rules(socket);
-  return sum;
+// Queues that shape or classify, and xfrm.
+Result<bool> shapes_or_transforms(NetlinkSocket& route, std::optional<NetlinkSocket>& xfrm) {
+  auto found = has_shaping_queue(route);
+  if (found && !*found && xfrm) found = has_xfrm_policy(*xfrm);
+  return found;
+}
+
+// "32768\t60999"
+bool begins_high(const UniqueFd& local_ports) {
+  if (!local_ports) return false;
+  const auto text = read_again(local_ports);
+  int first = 0;
+  return text &&
+         std::from_chars(text->data(), text->data() + text->size(), first).ec == std::errc{} &&
+         first >= 32768;
 }
 
 }  // namespace
@@ -104,27 +124,57 @@ Result<RuleReader> RuleReader::open() {
   if (!legacy) return legacy.error();
   auto xfrm = NetlinkSocket::open(NETLINK_XFRM);
   if (!xfrm && xfrm.error().code != EPROTONOSUPPORT) return xfrm.error();
-  std::optional<NetlinkSocket> policies;
-  if (xfrm) policies = std::move(*xfrm);
-  return RuleReader(std::move(*netfilter), std::move(*route), std::move(policies),
-                    std::move(*legacy));
+  Sockets sockets{std::move(*netfilter), std::move(*route), std::nullopt};
+  if (xfrm) sockets.xfrm = std::move(*xfrm);
+  UniqueFd ports(::open("/proc/sys/net/ipv4/ip_local_port_range", O_RDONLY | O_CLOEXEC));
+  return RuleReader(std::move(sockets), std::move(*legacy), std::move(ports));
 }
 
-Result<bool> RuleReader::has_more_than_routes() {
-  auto found = has_selecting_rule(route_);
-  if (found && !*found) found = has_shaping_queue(route_);
-  if (found && !*found && xfrm_) found = has_xfrm_policy(*xfrm_);
-  return found;
+// Several dumps make one rule set if no change came between them. A container that changes its
+// rules all the time is not worth more than a few tries.
+Status RuleReader::read_nft(core::NamespaceRules& rules) {
+  auto before = nft_generation(sockets_.netfilter);
+  if (!before) return before.error();
+  if (*before == rules.nft_generation && *before != 0) return {};
+  for (int i = 0; i < 3; ++i) {
+    auto read = read_nft_rules(sockets_.netfilter);
+    const auto after = nft_generation(sockets_.netfilter);
+    if (!after) return after.error();
+    // A set that was named by one dump is gone in the next: ENOENT.
+    const bool interrupted = !read && (read.error().code == EINTR || read.error().code == ENOENT);
+    if (!read && !interrupted) return read.error();
+    if (read && *after == *before) {
+      rules.nft = std::move(*read);
+      rules.nft_generation = *after;
+      return {};
+    }
+    before = after;
+  }
+  return Error{EINTR, "nftables rules", {}};
 }
 
-Result<core::Filtering> RuleReader::read() {
-  auto sum = read_nft_patiently(netfilter_);
-  if (!sum) return sum.error();
-  *sum = legacy_.read(*sum);
-  const auto more = has_more_than_routes();
+Result<RuleReader::Reread> RuleReader::read(core::NamespaceRules known) {
+  Reread reread;
+  const auto generation = known.nft_generation;
+  reread.rules.nft = std::move(known.nft);
+  reread.rules.nft_generation = generation;
+  if (auto done = read_nft(reread.rules); !done) return done.error();
+  auto legacy = legacy_.read();
+  if (!legacy) return legacy.error();
+  reread.rules.legacy = std::move(*legacy);
+  auto selectors = read_selectors(sockets_.route);
+  if (!selectors) return selectors.error();
+  reread.rules.selectors = *selectors;
+  const auto more = shapes_or_transforms(sockets_.route, sockets_.xfrm);
   if (!more) return more.error();
-  if (*more) sum->add_unknown();
-  return sum->result();
+  reread.rules.shapes_or_transforms = *more;
+  reread.rules.local_ports_are_high = begins_high(local_ports_);
+  reread.changed = generation != reread.rules.nft_generation || known.unreadable ||
+                   known.legacy != reread.rules.legacy ||
+                   known.selectors != reread.rules.selectors ||
+                   known.local_ports_are_high != reread.rules.local_ports_are_high ||
+                   known.shapes_or_transforms != reread.rules.shapes_or_transforms;
+  return reread;
 }
 
 }  // namespace sockhop::sys

@@ -7,7 +7,8 @@
 #include <optional>
 
 #include "base/result.h"
-#include "core/route_answer.h"
+#include "base/unique_fd.h"
+#include "core/filtering.h"
 #include "sys/legacy_tables.h"
 #include "sys/netlink.h"
 
@@ -20,24 +21,30 @@ class RuleReader {
   /// the tables are found through the thread's /proc entry.
   static Result<RuleReader> open();
 
-  /// Reads everything anew. Legacy tables and xfrm policies send no event that NetlinkWatch hears:
-  /// call this once a second while answers are used.
-  Result<core::Filtering> read();
+  struct Reread {
+    core::NamespaceRules rules;
+    bool changed = false;
+  };
+  /// `known` is what was read before: nftables are read again when their generation is another,
+  /// the rest always. Legacy tables and xfrm policies send no event that NetlinkWatch hears: call
+  /// this once a second while answers are used.
+  Result<Reread> read(core::NamespaceRules known);
 
  private:
-  RuleReader(NetlinkSocket netfilter, NetlinkSocket route, std::optional<NetlinkSocket> xfrm,
-             LegacyTables legacy)
-      : netfilter_(std::move(netfilter)),
-        route_(std::move(route)),
-        xfrm_(std::move(xfrm)),
-        legacy_(std::move(legacy)) {}
-  /// ip rules that look at more than the destination, queues that shape or classify, xfrm.
-  Result<bool> has_more_than_routes();
+  struct Sockets {
+    NetlinkSocket netfilter;
+    NetlinkSocket route;
+    std::optional<NetlinkSocket> xfrm;  // absent where the kernel has no xfrm
+  };
+  RuleReader(Sockets sockets, LegacyTables legacy, UniqueFd local_ports)
+      : sockets_(std::move(sockets)),
+        legacy_(std::move(legacy)),
+        local_ports_(std::move(local_ports)) {}
+  Status read_nft(core::NamespaceRules& rules);
 
-  NetlinkSocket netfilter_;
-  NetlinkSocket route_;
-  std::optional<NetlinkSocket> xfrm_;  // absent where the kernel has no xfrm
+  Sockets sockets_;
   LegacyTables legacy_;
+  UniqueFd local_ports_;  // /proc/sys/net/ipv4/ip_local_port_range of the namespace
 };
 
 }  // namespace sockhop::sys

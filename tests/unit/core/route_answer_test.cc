@@ -88,9 +88,7 @@ TEST(StepFrom, LeavesThroughTheUplinkByAGateway) {
       {{"slirp4netns", behind_slirp, nothing, "AskHost"},
        {"pasta", behind_pasta, nothing, "AskHost"},
        {"named by option", behind_slirp,
-        [](NamespaceAnswer& a) { a.uplink->kind = UplinkKind::named_by_option; }, "AskHost"},
-       {"masquerade does not matter", behind_slirp,
-        [](NamespaceAnswer& a) { a.filtering = Filtering::masquerade_only; }, "AskHost"}});
+        [](NamespaceAnswer& a) { a.uplink->kind = UplinkKind::named_by_option; }, "AskHost"}});
 }
 
 TEST(StepFrom, StaysAtTheNeighboursOfSlirp) {
@@ -119,13 +117,7 @@ TEST(StepFrom, TakesPastasNeighboursForTheHosts) {
                   on_link(a);
                   a.uplink->mapped = {kGateway};
                 },
-                "uplink_maps_it", kGateway},
-               {"filters count for neighbours too", behind_pasta,
-                [](NamespaceAnswer& a) {
-                  on_link(a);
-                  a.filtering = Filtering::unknown;
-                },
-                "filtered"}});
+                "uplink_maps_it", kGateway}});
 }
 
 TEST(StepFrom, StaysWhereTheUplinkHasAMeaningOfItsOwn) {
@@ -157,9 +149,7 @@ TEST(StepFrom, StaysAtAnyOtherDevice) {
 
 TEST(StepFrom, StaysWhereThePathIsNotPlain) {
   for (const auto base : {behind_slirp, behind_pasta, behind_veth}) {
-    expect_rows({{"filters", base, [](NamespaceAnswer& a) { a.filtering = Filtering::unknown; },
-                  "filtered"},
-                 {"multipath", base, [](NamespaceAnswer& a) { a.route.several_paths = true; },
+    expect_rows({{"multipath", base, [](NamespaceAnswer& a) { a.route.several_paths = true; },
                   "several_paths"},
                  {"tunnel", base, [](NamespaceAnswer& a) { a.route.encapsulated = true; },
                   "encapsulated"}});

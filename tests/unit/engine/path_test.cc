@@ -9,13 +9,46 @@ namespace {
 
 using core::Address;
 using core::DeviceKind;
-using core::Filtering;
+using core::NamespaceRules;
 using core::Reason;
 using core::RouteKind;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 Address address(const char* text) { return *Address::parse(text); }
+
+NamespaceRules plain() {
+  NamespaceRules rules;
+  rules.local_ports_are_high = true;
+  return rules;
+}
+
+NamespaceRules with_rule(core::Hook hook, core::RuleProgram program) {
+  core::RuleSetBuilder builder;
+  auto& chain = builder.define("chain");
+  chain.base = true;
+  chain.hook = hook;
+  program.push_back(core::RuleVerdict{});
+  builder.add_rule("chain", std::move(program));
+  auto rules = plain();
+  rules.nft = std::move(builder).finish();
+  return rules;
+}
+
+NamespaceRules with_port_dropped(core::Hook hook, std::uint16_t port) {
+  return with_rule(hook, {core::LoadHeader{true, 2, 0, 2},
+                          core::Compare{core::Order::equal,
+                                        0,
+                                        {static_cast<std::uint8_t>(port >> 8),
+                                         static_cast<std::uint8_t>(port & 0xff)}}});
+}
+
+NamespaceRules with_device_dropped(std::string name) {
+  name.resize(16);
+  return with_rule(core::Hook::forward,
+                   {core::LoadField{core::PacketField::in_name, 0, 16},
+                    core::Compare{core::Order::equal, 0, {name.begin(), name.end()}}});
+}
 
 struct FakeNamespace final : sys::NamespaceQuestions {
   bool event = false;
@@ -25,7 +58,8 @@ struct FakeNamespace final : sys::NamespaceQuestions {
   std::map<Address, core::RouteAnswer> special;
   std::map<int, core::DeviceFacts> devices;
   std::vector<Address> own;
-  Result<Filtering> rules = Filtering::none;
+  Result<NamespaceRules> rules = plain();
+  int rules_asked = 0;
   nanoseconds* cost = nullptr;
 
   bool changed() override {
@@ -44,7 +78,11 @@ struct FakeNamespace final : sys::NamespaceQuestions {
     return found->second;
   }
   Result<std::vector<Address>> addresses(int /*index*/) override { return own; }
-  Result<Filtering> filtering() override { return rules; }
+  Result<sys::RuleReader::Reread> filtering(NamespaceRules known) override {
+    ++rules_asked;
+    if (!rules) return rules.error();
+    return sys::RuleReader::Reread{*rules, !(known == *rules)};
+  }
 };
 
 struct FakeClock final : sys::CpuClock {
@@ -81,13 +119,13 @@ class PathTest : public ::testing::Test {
     return {RouteKind::unicast, device, address(gateway), address(source), false, false};
   }
   static core::Uplink uplink() { return {20, "tap0", core::UplinkKind::slirp4netns, false, {}}; }
-  void expect_hop() {
-    const auto path = finder_->find(far_);
+  void expect_hop(std::uint16_t port = 443) {
+    const auto path = finder_->find({far_, port, 0});
     ASSERT_TRUE(std::holds_alternative<core::HostPath>(path)) << describe(std::get<Reason>(path));
     EXPECT_EQ(std::get<core::HostPath>(path).device_name, "wan");
   }
-  void expect_stay(Reason reason) {
-    const auto path = finder_->find(far_);
+  void expect_stay(Reason reason, std::uint16_t port = 443) {
+    const auto path = finder_->find({far_, port, 0});
     ASSERT_TRUE(std::holds_alternative<Reason>(path));
     EXPECT_EQ(describe(std::get<Reason>(path)), describe(reason));
   }
@@ -148,11 +186,58 @@ TEST_F(PathTest, UplinkOfAnotherNamespaceDoesNotCount) {
 }
 
 TEST_F(PathTest, RulesOnTheWayStay) {
-  middle_->rules = Filtering::masquerade_only;
-  expect_hop();
-  middle_->rules = Filtering::unknown;
+  middle_->rules = with_port_dropped(core::Hook::forward, 443);
   middle_->event = true;
   expect_stay(Reason::filtered);
+  expect_hop(80);
+  middle_->rules = plain();
+  middle_->event = true;
+  expect_hop();
+}
+
+TEST_F(PathTest, EachNamespaceHasHooksOfItsOwn) {
+  container_->rules = with_port_dropped(core::Hook::forward, 443);
+  middle_->rules = with_port_dropped(core::Hook::output, 443);
+  expect_hop();
+  container_->rules = with_port_dropped(core::Hook::output, 443);
+  container_->event = true;
+  expect_stay(Reason::filtered);
+}
+
+TEST_F(PathTest, PortsHaveAnswersOfTheirOwnOnlyWhereRulesMayLookAtThem) {
+  expect_hop(80);
+  expect_hop(443);
+  EXPECT_EQ(container_->routes_asked, 1);
+  middle_->rules = with_port_dropped(core::Hook::forward, 25);
+  middle_->event = true;
+  expect_hop(80);
+  expect_hop(443);
+  expect_hop(80);
+  EXPECT_EQ(container_->routes_asked, 3);
+}
+
+// The end of the veth may be a port of a bridge: then the rules see the bridge.
+TEST_F(PathTest, RulesOfTheMiddleSeeTheDeviceThatItComesInBy) {
+  middle_->rules = with_device_dropped("docker0");
+  expect_hop();
+  middle_->devices[7].master = 9;
+  middle_->event = true;
+  middle_->devices[9] = {9, "docker0", DeviceKind::bridge, 0, false};
+  expect_stay(Reason::filtered);
+  middle_->devices[9].name = "docker1";
+  middle_->event = true;
+  expect_hop();
+  middle_->devices[9].kind = DeviceKind::other;
+  middle_->event = true;
+  expect_stay(Reason::filtered);
+}
+
+TEST_F(PathTest, RulesThatDidNotChangeKeepTheAnswers) {
+  expect_hop();
+  time_ += milliseconds(1001);
+  expect_hop();
+  EXPECT_EQ(container_->rules_asked, 2);
+  EXPECT_EQ(container_->routes_asked, 1);
 }
 
 TEST_F(PathTest, RulesThatCannotBeReadStay) {
@@ -162,7 +247,7 @@ TEST_F(PathTest, RulesThatCannotBeReadStay) {
 
 TEST_F(PathTest, SilentRulesAreSeenWithinASecond) {
   expect_hop();
-  container_->rules = Filtering::unknown;
+  container_->rules = NamespaceRules::not_readable();
   expect_hop();
   time_ += milliseconds(1001);
   expect_stay(Reason::filtered);
@@ -208,8 +293,9 @@ TEST_F(PathTest, ContainerThatChangesRoutesAllTheTimeRunsOutOfBudget) {
 
 TEST_F(PathTest, CacheIsBounded) {
   for (int i = 0; i < 1000; ++i) {
-    finder_->find(Address::v4(203, 0, static_cast<std::uint8_t>(i >> 8),
-                              static_cast<std::uint8_t>(i & 0xff)));
+    finder_->find({Address::v4(203, 0, static_cast<std::uint8_t>(i >> 8),
+                               static_cast<std::uint8_t>(i & 0xff)),
+                   443, 0});
   }
   expect_hop();
   EXPECT_EQ(container_->routes_asked, 1001);
@@ -243,7 +329,7 @@ TEST_F(PathTest, NeighboursOfPastaHopButItsGatewayStays) {
 }
 
 TEST_F(PathTest, ExplainTellsEachPlace) {
-  const auto steps = finder_->explain(far_);
+  const auto steps = finder_->explain({far_, 443, 0});
   ASSERT_EQ(steps.size(), 4U);
   EXPECT_EQ(steps[0].where, "container");
   EXPECT_EQ(steps[0].what, "a route through eth0 by 10.4.0.1, source 10.4.0.2");
