@@ -6,45 +6,16 @@
 #include <linux/xfrm.h>
 #include <sys/socket.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "sys/netlink_answers.h"
 #include "sys/nft_rules.h"
 #include "sys/proc_files.h"
 
 namespace sockhop::sys {
 namespace {
-
-// A rule with one of these may send the container's packets elsewhere than it sends our question.
-// A device to leave by (FRA_OIFNAME) is one that the application bound its socket to: such a socket
-// stays.
-constexpr std::array<int, 6> kSelectors{FRA_SRC,         FRA_UID_RANGE,   FRA_IP_PROTO,
-                                        FRA_SPORT_RANGE, FRA_DPORT_RANGE, FRA_TUN_ID};
-
-// Queues that only queue.
-constexpr std::array<std::string_view, 8> kPlainQueues{"noqueue",  "noop", "pfifo_fast", "pfifo",
-                                                       "fq_codel", "fq",   "mq",         "mqprio"};
-
-void add_selectors(const nlmsghdr& message, core::RouteSelectors& selectors) {
-  if (message.nlmsg_type != RTM_NEWRULE) return;
-  if (mnl_nlmsg_get_payload_len(&message) < sizeof(fib_rule_hdr)) {
-    selectors.anything_else = true;
-    return;
-  }
-  const auto* header = static_cast<const fib_rule_hdr*>(mnl_nlmsg_get_payload(&message));
-  const auto rule = NetlinkAttributes<FRA_MAX + 1>::of_message(message, sizeof(fib_rule_hdr));
-  if (header->tos != 0 || std::any_of(kSelectors.begin(), kSelectors.end(), [&](int selector) {
-        return rule.find(selector) != nullptr;
-      })) {
-    selectors.anything_else = true;
-  }
-  if (rule.find(FRA_FWMARK) != nullptr || rule.find(FRA_FWMASK) != nullptr) selectors.mark = true;
-  if (rule.find(FRA_IIFNAME) != nullptr) selectors.in_device = true;
-}
 
 Result<core::RouteSelectors> read_selectors(NetlinkSocket& socket) {
   core::RouteSelectors selectors;
@@ -61,21 +32,12 @@ Result<core::RouteSelectors> read_selectors(NetlinkSocket& socket) {
   return selectors;
 }
 
-bool shapes(const nlmsghdr& message) {
-  if (message.nlmsg_type != RTM_NEWQDISC) return false;
-  const auto queue = NetlinkAttributes<TCA_MAX + 1>::of_message(message, sizeof(tcmsg));
-  const auto* kind = queue.find(TCA_KIND);
-  if (kind == nullptr) return true;
-  const std::string_view name(static_cast<const char*>(mnl_attr_get_payload(kind)));
-  return std::find(kPlainQueues.begin(), kPlainQueues.end(), name) == kPlainQueues.end();
-}
-
 Result<bool> has_shaping_queue(NetlinkSocket& socket) {
   NetlinkRequest request(RTM_GETQDISC, NLM_F_DUMP);
   request.add_header<tcmsg>();
   bool found = false;
-  const auto asked =
-      socket.ask(request, [&](const nlmsghdr& message) { found = found || shapes(message); });
+  const auto asked = socket.ask(
+      request, [&](const nlmsghdr& message) { found = found || shapes_or_classifies(message); });
   if (!asked) return asked.error();
   return found;
 }
