@@ -167,9 +167,7 @@ std::optional<UplinkCommand> parse_slirp(const std::vector<std::string>& argumen
   std::vector<std::string_view> words;
   for (const Given& given : Splitter(arguments, kSlirpOptions, false).split()) {
     if (given.name.empty()) words.push_back(given.value);
-    if (given.name == "outbound-addr" || given.name == "outbound-addr6") {
-      command.outbound_fixed = true;
-    }
+    if (given.name.starts_with("outb")) command.outbound_fixed = true;
     if (given.name == "netns-type") by_path = given.value == "path";
     if (given.name == "cidr") cidr = given.value;
     if (given.name == "target-type" && given.value != "netns") return std::nullopt;
@@ -187,9 +185,13 @@ std::optional<UplinkCommand> parse_slirp(const std::vector<std::string>& argumen
   return command;
 }
 
+// getopt_long takes any beginning of a name that is no other's.
+bool begins(std::string_view given, std::string_view least, std::string_view whole) {
+  return given.starts_with(least) && whole.starts_with(given);
+}
+
 bool fixes_outbound(const Given& given) {
-  return given.name == "outbound" || given.name == "outbound-if4" || given.name == "outbound-if6" ||
-         given.name == "no-tcp";
+  return given.name.starts_with("outb") || begins(given.name, "no-t", "no-tcp");
 }
 
 bool maps_address(const Given& given) {

@@ -260,6 +260,29 @@ TEST_F(RealPathTest, EachOfSeveralUplinksCarriesItsOwnRoutes) {
   EXPECT_EQ(told("198.51.100.9"), "hops by wan");
 }
 
+// pasta gives the namespace the host's own address: then the neighbours are the host's neighbours.
+TEST_F(RealPathTest, PastaThatCopiedTheHostsAddress) {
+  middle_.shell(
+      "ip address flush dev tap0 && ip address add 10.9.0.2/24 dev tap0 && ip route add default "
+      "via "
+      "10.9.0.1");
+  auto pasta = uplink_;
+  pasta.kind = core::UplinkKind::pasta;
+  pasta.mapped = {address("198.51.100.53")};
+  finder_->set_uplinks({pasta});
+  EXPECT_EQ(told(), "hops by wan");
+  EXPECT_EQ(told("10.9.0.77"), "hops by wan");
+  EXPECT_EQ(told("10.9.0.2"), "local_address");
+  EXPECT_EQ(told("10.8.0.2"), "host_address");
+  EXPECT_EQ(told("10.9.0.1"), "uplink_maps_it");
+  EXPECT_EQ(told("198.51.100.53"), "uplink_maps_it");
+  middle_.shell("ip route replace default via 10.9.0.77");
+  EXPECT_EQ(told("10.9.0.77"), "uplink_maps_it");
+  EXPECT_EQ(told("10.9.0.1"), "hops by wan");
+  host_.shell("ip address del 10.9.0.2/24 dev wan && ip address add 10.9.0.3/24 dev wan");
+  EXPECT_EQ(told("10.9.0.78"), "on_link");
+}
+
 TEST_F(RealPathTest, ExplainNamesTheRule) {
   middle_.shell(
       "nft 'table ip f { chain fw { type filter hook forward priority 0; counter; tcp dport 443 "

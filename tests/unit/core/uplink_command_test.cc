@@ -68,9 +68,12 @@ TEST(UplinkCommand, PastaWithACommandServesItsChild) {
 }
 
 TEST(UplinkCommand, PastaBoundOutsideOrWithoutTcp) {
-  for (const char* option :
-       {"-o10.9.0.2", "--outbound-if4=wan", "--outbound=10.9.0.2", "--no-tcp"}) {
+  for (const char* option : {"-o10.9.0.2", "--outbound-if4=wan", "--outbound=10.9.0.2", "--no-tcp",
+                             "--outbound-if6=wan", "--outb=10.9.0.2", "--no-tc"}) {
     EXPECT_TRUE(parse({"pasta", option, "5"}).outbound_fixed) << option;
+  }
+  for (const char* option : {"--no-map-gw", "--no-udp", "--config-net", "-I", "--no-ndp"}) {
+    EXPECT_FALSE(parse({"pasta", option, "5"}).outbound_fixed) << option;
   }
 }
 
