@@ -30,11 +30,13 @@ TEST(SandboxConfig, WhatWasAskedFor) {
 }
 
 TEST(SandboxConfig, UserAndNetworkAreShared) {
-  for (const auto& each : made({}).at("linux").at("namespaces").as_array()) {
+  // A range for keeps only the last temporary of its expression alive.
+  const auto config = made({});
+  for (const auto& each : config.at("linux").at("namespaces").as_array()) {
     EXPECT_NE(each.at("type").as_string(), "user");
     EXPECT_NE(each.at("type").as_string(), "network");
   }
-  for (const auto& each : made({}).at("mounts").as_array()) {
+  for (const auto& each : config.at("mounts").as_array()) {
     EXPECT_NE(each.at("destination").as_string(), "/etc/resolv.conf");
   }
 }
