@@ -98,6 +98,7 @@ Status set_option(Config& config, std::string_view name, std::string_view value)
   Policy& policy = config.policy;
   if (name == "names") return choose(policy.names_of_host, name, value, {"container", "host"});
   if (name == "host-local") return choose(policy.host_local_hop, name, value, {"stay", "hop"});
+  if (name == "udp") return choose(policy.udp_hop, name, value, {"stay", "hop"});
   if (name == "strict") return choose(policy.strict, name, value, {"false", "true"});
   if (name == "without") {
     if (std::find(std::begin(kFeatures), std::end(kFeatures), value) == std::end(kFeatures)) {
@@ -111,7 +112,7 @@ Status set_option(Config& config, std::string_view name, std::string_view value)
   }
   return input_error("option",
                      "there is no option \"" + std::string(name) +
-                         "\"; rules, names, host-local, strict, uplinks and without exist");
+                         "\"; rules, names, host-local, udp, strict, uplinks and without exist");
 }
 
 bool Config::allows(std::string_view feature) const {

@@ -22,7 +22,7 @@ struct Config {
 /// Reads the text of sockhop.toml. Unknown keys and wrong types are errors that name line and key.
 Result<Config> parse_config(std::string_view text);
 
-/// Sets one option as the command line spells it: names, host-local, strict.
+/// Sets one option as the command line spells it: names, host-local, udp, strict.
 Status set_option(Config& config, std::string_view name, std::string_view value);
 
 /// The policy of one container.

@@ -9,7 +9,7 @@ namespace {
 
 // Why the socket itself keeps a connect() inside.
 std::optional<Reason> socket_stays(const SocketFacts& socket) {
-  if (!socket.is_inet_tcp()) return Reason::not_ours;
+  if (!socket.can_hop()) return Reason::not_ours;
   if (socket.side == Side::elsewhere) return Reason::other_namespace;
   if (socket.state != TcpState::close) return Reason::already_used;
   if (socket.local.port != 0 || !socket.local.address.is_unspecified()) return Reason::bound;
@@ -43,14 +43,20 @@ bool strict_forbids_hops(const Policy& policy) {
          });
 }
 
-bool hop_rule_matches(const Endpoint& destination, const Policy& policy) {
-  const Rule* rule = first_match(policy.rules, destination, Protocol::tcp);
+Protocol protocol_of(const SocketFacts& socket) {
+  return socket.is_inet_udp() ? Protocol::udp : Protocol::tcp;
+}
+
+bool hop_rule_matches(const Endpoint& destination, const SocketFacts& socket,
+                      const Policy& policy) {
+  const Rule* rule = first_match(policy.rules, destination, protocol_of(socket));
   return rule != nullptr && rule->action == RuleAction::hop && !strict_forbids_hops(policy);
 }
 
-std::optional<Verdict> policy_decides(const Endpoint& destination, const Policy& policy) {
+std::optional<Verdict> policy_decides(const Endpoint& destination, const SocketFacts& socket,
+                                      const Policy& policy) {
   if (!policy.accelerate) return Stay{Reason::switched_off};
-  const Rule* rule = first_match(policy.rules, destination, Protocol::tcp);
+  const Rule* rule = first_match(policy.rules, destination, protocol_of(socket));
   if (rule != nullptr && rule->action == RuleAction::deny) {
     return Deny{rule->deny_error, Reason::rule};
   }
@@ -78,22 +84,30 @@ bool is_about_the_uplink(Reason reason) {
 
 std::optional<Verdict> decide_before_route(const Endpoint& destination, const SocketFacts& socket,
                                            const Policy& policy) {
+  if (socket.is_inet_udp() && !policy.udp_hop) return Stay{Reason::not_ours};
   if (const auto reason = socket_stays(socket)) return Stay{*reason};
   if (family_mismatch(destination, socket)) return Stay{Reason::not_ours};
   if (const auto reason = destination_stays(destination.address)) return Stay{*reason};
-  return policy_decides(destination, policy);
+  return policy_decides(destination, socket, policy);
 }
 
-bool rule_forces_hop(const Endpoint& destination, const Policy& policy, Reason reason) {
-  return is_about_the_uplink(reason) && hop_rule_matches(destination, policy);
+bool hops_to_host(const Policy& policy, const std::variant<Reason, HostPath>& path) {
+  const Reason* reason = std::get_if<Reason>(&path);
+  return policy.host_local_hop && reason != nullptr && *reason == Reason::host_address;
+}
+
+bool rule_forces_hop(const Endpoint& destination, const SocketFacts& socket, const Policy& policy,
+                     Reason reason) {
+  return is_about_the_uplink(reason) && hop_rule_matches(destination, socket, policy);
 }
 
 Verdict decide_connect(const Endpoint& destination, const SocketFacts& socket, const Policy& policy,
                        const std::variant<Reason, HostPath>& path) {
   if (auto early = decide_before_route(destination, socket, policy)) return *std::move(early);
   if (const Reason* reason = std::get_if<Reason>(&path)) return Stay{*reason};
+  if (policy.strict && socket.nonblocking && socket.is_inet_tcp()) return Stay{Reason::strict};
   const HostPath& host = std::get<HostPath>(path);
-  const bool by_rule = hop_rule_matches(destination, policy);
+  const bool by_rule = hop_rule_matches(destination, socket, policy);
   return Hop{host.device, host.device_name, by_rule ? Reason::rule : Reason::seen_by_route};
 }
 

@@ -25,7 +25,12 @@ std::optional<Verdict> decide_before_route(const Endpoint& destination, const So
 /// True where an explicit hop rule sets aside that the container's own way would stay for `reason`:
 /// the caller then asks the host's route. Only reasons that the uplink is not understood give way;
 /// what names the container or the host itself (loopback, local, host address) never does.
-bool rule_forces_hop(const Endpoint& destination, const Policy& policy, Reason reason);
+bool rule_forces_hop(const Endpoint& destination, const SocketFacts& socket, const Policy& policy,
+                     Reason reason);
+
+/// True where the path stays because it ends at the host itself and the policy lets that hop: the
+/// caller then asks which device has the address.
+bool hops_to_host(const Policy& policy, const std::variant<Reason, HostPath>& path);
 
 /// The whole: `path` is what following the route gave.
 Verdict decide_connect(const Endpoint& destination, const SocketFacts& socket, const Policy& policy,

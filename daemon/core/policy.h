@@ -38,6 +38,7 @@ struct Policy {
   bool accelerate = true;      // `sockhop off` clears it
   bool names_of_host = false;  // names = host: getsockname is not rewritten
   bool strict = false;
+  bool udp_hop = false;         // udp = hop: connected UDP hops
   bool host_local_hop = false;  // host-local = hop
   std::vector<Rule> rules;      // container's first, then daemon's
   /// Tap devices whose owner is unknown but which the user vouches for: "tap0".

@@ -27,6 +27,7 @@ struct RouteAnswer {
   int device = 0;                  // interface index, 0 when none
   std::optional<Address> gateway;  // next hop; absent when on-link
   std::optional<Address> source;   // preferred source
+  int address_device = 0;          // kind local: the device that has the address
   bool several_paths = false;      // multipath or next hop group
   bool encapsulated = false;       // lightweight tunnel
 };

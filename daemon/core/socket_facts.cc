@@ -19,4 +19,8 @@ bool SocketFacts::is_multipath() const {
   return is_inet_stream(*this) && protocol == IPPROTO_MPTCP;
 }
 
+bool SocketFacts::is_inet_udp() const {
+  return (family == AF_INET || family == AF_INET6) && type == SOCK_DGRAM && protocol == IPPROTO_UDP;
+}
+
 }  // namespace sockhop::core

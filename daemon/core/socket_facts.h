@@ -30,8 +30,8 @@ struct SocketFacts {
   int type = 0;      // SOCK_STREAM, ...
   int protocol = 0;  // IPPROTO_TCP, IPPROTO_MPTCP, ...
   Side side = Side::elsewhere;
-  std::uint64_t cookie = 0;  // SO_COOKIE: names the socket for its whole life
-  TcpState state = TcpState::close;
+  std::uint64_t cookie = 0;          // SO_COOKIE: names the socket for its whole life
+  TcpState state = TcpState::close;  // UDP: established when it has a peer, else close
   bool nonblocking = false;
   bool v6_only = false;
   /// Bound address; port 0 when unbound.
@@ -44,6 +44,9 @@ struct SocketFacts {
   /// MPTCP: to a listener, plain TCP connections come like any other (mptcp(7)).
   [[nodiscard]] bool is_multipath() const;
   [[nodiscard]] bool may_listen_for_tcp() const { return is_inet_tcp() || is_multipath(); }
+  [[nodiscard]] bool is_inet_udp() const;
+  /// One of the two kinds of sockets that can hop.
+  [[nodiscard]] bool can_hop() const { return is_inet_tcp() || is_inet_udp(); }
   /// On the host side: a socket of ours. Each is bound to a device before a container gets it, and
   /// none can be freed from it there; one without came with the container (socket activation) and
   /// is left alone.

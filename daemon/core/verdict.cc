@@ -13,7 +13,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {Reason::not_ours, "not_ours", "it is no TCP socket of a kind that hops"},
+    {Reason::not_ours, "not_ours", "it is no socket of a kind that hops"},
     {Reason::other_namespace, "other_namespace",
      "the socket belongs to a nested network namespace"},
     {Reason::came_with_container, "came_with_container", "the socket came with the container"},
@@ -49,6 +49,8 @@ constexpr Row kRows[] = {
     {Reason::switched_off, "switched_off", "sockhop is switched off for the container"},
     {Reason::landlock, "landlock",
      "the caller, or whom it descends from, restricted itself by Landlock"},
+    {Reason::strict, "strict",
+     "by policy nothing is handed over unconnected, and the caller does not wait"},
     {Reason::over_budget, "over_budget", "the container used up its time for route questions"},
     {Reason::seen_by_route, "seen_by_route", "the route leaves through the uplink"},
     {Reason::daemon_error, "daemon_error", "the daemon failed to make or place a host socket"},

@@ -41,6 +41,7 @@ enum class Reason {
   rule,
   switched_off,
   landlock,
+  strict,
   over_budget,
   seen_by_route,
   daemon_error,  // stays the last: the texts are counted up to it

@@ -6,6 +6,7 @@
 
 #include "engine/connect_flow.h"
 #include "engine/undelivered.h"
+#include "sys/arrival_device.h"
 #include "sys/clock.h"
 #include "sys/host_socket.h"
 
@@ -60,7 +61,34 @@ Outcome ConnectFlow::again(ActiveCall& call, const Target& target, UniqueFd host
       break;
   }
   if (!shared_.references.note_registrations(call, host, target.fd)) return fail(outcome.error);
+  (void)shared_.references.note_duplicates(call, host);
   return restore(call, host, outcome.error);
+}
+
+Outcome ConnectFlow::again_udp(ActiveCall& call, const Target& target, UniqueFd host) {
+  if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
+  Target as_inside = target;
+  as_inside.facts.side = core::Side::container;
+  as_inside.facts.bound_device = false;
+  as_inside.facts.local = {};
+  as_inside.facts.state = TcpState::close;
+  const core::Verdict verdict = decide(call, as_inside);
+  const auto* hop_verdict = std::get_if<core::Hop>(&verdict);
+  // Another peer by the same way: the socket keeps its port and what it has received.
+  if (hop_verdict != nullptr && sys::bound_device(host) == hop_verdict->device) {
+    const auto outcome = sys::start_connect(host, target.destination, target.facts.family);
+    return outcome.stage == ConnectStage::failed ? fail(outcome.error) : Outcome{Return{}};
+  }
+  const auto* stay = std::get_if<core::Stay>(&verdict);
+  if (stay == nullptr) return anew(call, as_inside, std::move(host));
+  const auto peer = sys::peer_name(host);
+  if (!put_inside(call, target.fd, host, target.facts.family)) return fail(EBADF);
+  host.reset();
+  // A connected socket keeps its source address when it is connected again (ip4_datagram_connect);
+  // this one has it of the peer that it had. Nothing is sent.
+  const auto fresh = call.tracee->borrow(target.fd);
+  if (fresh && peer) (void)sys::start_connect(*fresh, *peer, target.facts.family);
+  return stay_inside(stay->reason);
 }
 
 Outcome ConnectFlow::anew(ActiveCall& call, const Target& target, UniqueFd host) {
@@ -85,17 +113,24 @@ Outcome ConnectFlow::anew(ActiveCall& call, const Target& target, UniqueFd host)
   return hop(call, as_inside, *hop_verdict, std::move(*fresh));
 }
 
-Outcome ConnectFlow::disconnect(FdRef host) {
+Outcome ConnectFlow::disconnect(ActiveCall& call, const Target& target, FdRef host) {
+  // It would take the leash off a UDP socket (__udp_disconnect).
+  if (target.facts.is_inet_udp()) {
+    return put_inside(call, target.fd, host, target.facts.family) ? Outcome{Return{}} : fail(EBADF);
+  }
   // The socket keeps what a socket shows after that (ECONNRESET); the next connect, bind or listen
   // puts one of the container in its place.
   if (auto done = sys::shut_down_association(host); !done) return fail(done.error().code);
-  return Return{};
+  if (!shared_.policy.strict) return Return{};
+  return put_inside(call, target.fd, host, target.facts.family) ? Outcome{Return{}} : fail(EBADF);
 }
 
 Outcome ConnectFlow::resume(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
   const std::uint64_t cookie = cookie_at(call, slot.fd);
   switch (slot.stage) {
+    case CallStage::reaching:
+      return look_at_way(call);
     case CallStage::prepared:
       if (cookie == slot.original_cookie) return install(call);
       if (cookie != slot.host_cookie) break;
@@ -185,6 +220,10 @@ void ConnectFlow::begin_inside(ActiveCall& call) {
 void ConnectFlow::abandon(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
   const auto there = call.tracee->borrow(slot.fd);
+  if (slot.stage == CallStage::reaching) {
+    (void)give_up_way(call, Gone{});
+    return;
+  }
   if (slot.stage == CallStage::prepared && there &&
       sys::socket_cookie(*there) == slot.original_cookie) {
     return begin_inside(call);

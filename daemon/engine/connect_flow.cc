@@ -1,6 +1,7 @@
 #include "engine/connect_flow.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -28,12 +29,23 @@ using sys::ConnectStage;
 
 constexpr std::uint32_t kConnectEvents = EPOLLOUT | EPOLLIN | EPOLLERR | EPOLLHUP;
 
+constexpr int kMaxRounds = 128;  // of a few duplicates each
+
 bool is_inet(int family) { return family == AF_INET || family == AF_INET6; }
 
 void set_stage(sys::CallSlot& slot, CallStage stage) {
   // Nothing that the stage promises may be written after it.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   slot.stage = stage;
+}
+
+/// How the kernel refuses a name for a UDP socket, 0 when it does not (ip4_datagram_connect,
+/// __ip6_datagram_connect): its association is kept then.
+int udp_name_error(const core::SocketFacts& facts, const core::InetName* name, std::size_t size) {
+  const bool v4 = facts.family == AF_INET;
+  if (name != nullptr && (name->family == facts.family || (!v4 && !facts.v6_only))) return 0;
+  constexpr std::size_t kShortest6 = 24;  // SIN6_LEN_RFC2133
+  return size < (v4 ? sizeof(sockaddr_in) : kShortest6) ? EINVAL : EAFNOSUPPORT;
 }
 
 /// The copy that is looked at is closed here: one that lives on would be a reference of ours.
@@ -49,7 +61,7 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
   if (!copy) return copy.error().code == EBADF ? fail(EBADF) : stay_inside(Reason::daemon_error);
   if (!is_inet(sys::socket_domain(*copy))) return stay_inside(Reason::not_ours);
   const auto facts = sys::query_socket(*copy, shared_.cookies);
-  if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  if (!facts || !facts->can_hop()) return stay_inside(Reason::not_ours);
   if (facts->side == core::Side::elsewhere) return stay_inside(Reason::other_namespace);
   const bool on_host = facts->side == core::Side::host;
   if (on_host && !facts->leashed()) return stay_inside(Reason::came_with_container);
@@ -62,9 +74,14 @@ Outcome ConnectFlow::begin(ActiveCall& call, const core::ConnectCall& asked) {
 
   Target target{.destination = {}, .facts = *facts, .fd = asked.fd};
   if (std::holds_alternative<core::Disconnect>(parsed)) {
-    return on_host ? disconnect(*copy) : stay_inside(Reason::not_ours);
+    return on_host ? disconnect(call, target, *copy) : stay_inside(Reason::not_ours);
   }
   const auto* inet = std::get_if<core::InetName>(&parsed);
+  if (on_host && facts->is_inet_udp()) {
+    if (const int error = udp_name_error(*facts, inet, name->size())) return fail(error);
+    target.destination = inet->endpoint;
+    return again_udp(call, target, std::move(*copy));
+  }
   if (on_host) {
     if (name->size() < sizeof(sa_family_t)) return fail(EINVAL);
     if (inet != nullptr) target.destination = inet->endpoint;
@@ -87,10 +104,17 @@ core::Verdict ConnectFlow::decide_for(const core::Endpoint& destination,
     return *early;
   }
   Path path = shared_.paths.find(destination);
+  const bool hops = std::holds_alternative<core::HostPath>(path);
+  if (hops && facts.is_inet_udp() && !shared_.paths.holds_for_every_protocol()) {
+    path = Reason::filtered;
+  }
   if (const auto* reason = std::get_if<Reason>(&path)) {
-    if (core::rule_forces_hop(destination, shared_.policy, *reason)) {
+    if (core::rule_forces_hop(destination, facts, shared_.policy, *reason)) {
       path = shared_.paths.find_on_host(destination.address);
     }
+  }
+  if (core::hops_to_host(shared_.policy, path)) {
+    if (const auto own = shared_.paths.way_to_own(destination.address)) path = *own;
   }
   return core::decide_connect(destination, facts, shared_.policy, path);
 }
@@ -106,6 +130,7 @@ core::Verdict ConnectFlow::decide(const ActiveCall& call, const Target& target) 
 
 Outcome ConnectFlow::choose(ActiveCall& call, const Target& target, UniqueFd copy) {
   if (auto told = take_undelivered(shared_.memory, target.facts.cookie)) return *told;
+  if (auto way = take_over_way(call, target)) return *way;
   if (shared_.crowded && !target.facts.nonblocking) return stay_inside(Reason::over_budget);
   const core::Verdict verdict = decide(call, target);
   if (const auto* stay = std::get_if<core::Stay>(&verdict)) return stay_inside(stay->reason);
@@ -121,24 +146,32 @@ Outcome ConnectFlow::hop(ActiveCall& call, const Target& target, const core::Hop
     return stay_inside(host.error().code == ENOPROTOOPT ? Reason::option_not_carried
                                                         : Reason::daemon_error);
   }
+  slot.fd = target.fd;
+  slot.family = target.facts.family;
+  slot.device = verdict.device;
+  slot.reason = static_cast<std::uint32_t>(verdict.reason);
+  slot.destination = target.destination;
+  slot.original_cookie = target.facts.cookie;
+  slot.timeout_error = EINPROGRESS;
+  slot.host_cookie = sys::socket_cookie(*host);
+  slot.host_fd = host->release();
+  // A UDP socket is connected at once: what fails need not be undone.
+  if (shared_.policy.strict || target.facts.is_inet_udp())
+    return reach(call, target, std::move(copy));
+  return place(call, target, std::move(copy));
+}
+
+Outcome ConnectFlow::place(ActiveCall& call, const Target& target, UniqueFd copy) {
+  sys::CallSlot& slot = call.slot;
   if (!shared_.references.note_registrations(call, copy, target.fd)) {
     return stay_inside(Reason::epoll_unreadable);
   }
   const auto flags = sys::status_flags(copy);
   if (!flags) return stay_inside(Reason::daemon_error);
-  slot.fd = target.fd;
-  slot.family = target.facts.family;
-  slot.device = verdict.device;
   slot.status_flags = *flags;
   slot.close_on_exec = sys::closes_on_exec(call.notification.thread, target.fd) ? 1 : 0;
   slot.reuse = sys::reuse_of(copy);
-  slot.reason = static_cast<std::uint32_t>(verdict.reason);
-  slot.destination = target.destination;
-  slot.original_cookie = target.facts.cookie;
   slot.original_inode = sys::inode_of(copy);
-  slot.timeout_error = EINPROGRESS;
-  slot.host_cookie = sys::socket_cookie(*host);
-  slot.host_fd = host->release();
   slot.original_fd = copy.release();
   if (const auto timeout = sys::timeout_of(FdRef::from_number(slot.host_fd), SO_SNDTIMEO)) {
     slot.deadline = sys::monotonic_ns() + *timeout;
@@ -209,6 +242,7 @@ Outcome ConnectFlow::wait(ActiveCall& call, FdRef host) {
 
 Outcome ConnectFlow::woken(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
+  if (slot.stage == CallStage::reaching) return look_at_way(call);
   const auto host = call.tracee->borrow(slot.fd);
   // Closed under the call: what is left of the attempt went with the last reference.
   if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
@@ -220,6 +254,7 @@ Outcome ConnectFlow::woken(ActiveCall& call) {
 
 Outcome ConnectFlow::looked_after(ActiveCall& call) {
   sys::CallSlot& slot = call.slot;
+  if (slot.stage == CallStage::reaching) return look_at_way(call);
   const auto host = call.tracee->borrow(slot.fd);
   if (!host || sys::socket_cookie(*host) != slot.host_cookie) return fail(EBADF);
   if (sys::tcp_state(*host) != TcpState::syn_sent) return conclude(call, *host);
@@ -281,8 +316,18 @@ bool ConnectFlow::put_inside(ActiveCall& call, std::int32_t number, FdRef host, 
   slot.status_flags = flags ? *flags : 0;
   const std::uint64_t before = slot.host_cookie;
   if (!shared_.references.note_registrations(call, host, number)) return false;
+  bool all = shared_.references.note_duplicates(call, host);
   (void)restore(call, host, 0);
-  return slot.host_cookie != before;
+  const bool inside = slot.host_cookie != before;
+  // The slot holds a few numbers at a time.
+  for (int round = 0; inside && !all && round < kMaxRounds; ++round) {
+    slot.duplicate_count = 0;
+    slot.carried_count = 0;
+    all = shared_.references.note_duplicates(call, host) || slot.duplicate_count == 0;
+    const auto fresh = call.tracee->borrow(number);
+    if (!fresh || !shared_.references.replace(call, *fresh, before)) break;
+  }
+  return inside;
 }
 
 void ConnectFlow::close_fds(sys::CallSlot& slot) {

@@ -10,6 +10,9 @@
 //   start    connect; a blocking caller waits                               -> waiting
 //   conclude take the result; a failure gives the container a socket of its own again (restore)
 //
+// By policy strict nothing is handed over that is not connected: then the host socket connects
+// first (reaching), and goes through the same stages once it has (connect_first.cc).
+//
 // A socket in progress sits on the caller's descriptor and nowhere else: when the application
 // closes it, the attempt is gone, as on a plain host.
 #pragma once
@@ -22,6 +25,7 @@
 #include "engine/references.h"
 #include "engine/sockets.h"
 #include "sys/epoll_set.h"
+#include "sys/host_socket.h"
 #include "sys/socket_query.h"
 
 namespace sockhop::engine {
@@ -69,9 +73,17 @@ class ConnectFlow {
   };
   Outcome choose(ActiveCall& call, const Target& target, UniqueFd copy);
   Outcome hop(ActiveCall& call, const Target& target, const core::Hop& verdict, UniqueFd copy);
+  Outcome place(ActiveCall& call, const Target& target, UniqueFd copy);
+  Outcome reach(ActiveCall& call, const Target& target, UniqueFd copy);
+  Outcome reached(ActiveCall& call, const sys::ConnectOutcome& outcome);
+  Outcome look_at_way(ActiveCall& call);
+  Outcome leave_inside(ActiveCall& call, Outcome outcome);
+  Outcome give_up_way(ActiveCall& call, Outcome outcome);
+  std::optional<Outcome> take_over_way(ActiveCall& call, const Target& target);
   Outcome again(ActiveCall& call, const Target& target, UniqueFd host);
+  Outcome again_udp(ActiveCall& call, const Target& target, UniqueFd host);
   Outcome anew(ActiveCall& call, const Target& target, UniqueFd host);
-  static Outcome disconnect(FdRef host);
+  Outcome disconnect(ActiveCall& call, const Target& target, FdRef host);
   void begin_inside(ActiveCall& call);
   Outcome install(ActiveCall& call);
   Outcome settle(ActiveCall& call);

@@ -20,7 +20,10 @@ constexpr std::uint32_t kMaxResumes = 16;
 // Slots that calls which wait for the network leave to the others.
 constexpr std::size_t kReserve = 128;
 
-bool waits(CallStage stage) { return stage == CallStage::waiting || stage == CallStage::accepting; }
+bool waits(CallStage stage) {
+  return stage == CallStage::waiting || stage == CallStage::reaching ||
+         stage == CallStage::accepting;
+}
 
 bool is_accept_stage(CallStage stage) {
   return stage == CallStage::accepting || stage == CallStage::taking ||
@@ -156,6 +159,11 @@ Outcome Dispatcher::run(ActiveCall& call, const core::Call& decoded) {
   return std::visit(Visitor{*this, call}, decoded);
 }
 
+/// What stays is run by the kernel, which reads the words again: another thread may have put others
+/// there. That is no more than it can do to any other call that runs (dup2 and the bytes of the
+/// name, attack.loopback.race_of_dup2), and calls of other families have to run: only the caller's
+/// credentials and file system give the right answer to them. So what a host socket could suffer by
+/// it is the leash's business, whichever call it was (attack.loopback.race_of_the_words_of_i386).
 Outcome Dispatcher::dispatch_socketcall(ActiveCall& call, const core::SocketcallCall& asked) {
   std::array<std::uint32_t, 6> words{};
   const int count = core::socketcall_words(asked.number);
@@ -193,9 +201,14 @@ void Dispatcher::wake(std::uint64_t index) {
 }
 
 Outcome Dispatcher::step_wake(ActiveCall& call) {
-  if (!call.still_waiting()) return Gone{};
+  if (!call.still_waiting()) return step_gone(call);
   return is_accept_stage(call.slot.stage) ? parts_.listeners.woken(call)
                                           : parts_.connects.woken(call);
+}
+
+Outcome Dispatcher::step_gone(ActiveCall& call) {
+  if (!is_accept_stage(call.slot.stage)) parts_.connects.abandon(call);
+  return Gone{};
 }
 
 Outcome Dispatcher::step_sweep(ActiveCall& call) {
@@ -251,10 +264,13 @@ bool Dispatcher::sweep() {
     if (!waits(slot.stage)) continue;
     const auto notify = notify_.find(slot.notify_fd);
     const auto id = sys::read_notification(slot.room).id;
-    if (notify == notify_.end() || !notify->second->still_waiting(id)) {
-      drop_waiting(i);
-    } else {
+    const bool there = notify != notify_.end() && notify->second->still_waiting(id);
+    if (there) {
       work(i, &Dispatcher::step_sweep);
+    } else if (slot.stage == CallStage::reaching) {
+      work(i, &Dispatcher::step_gone);
+    } else {
+      drop_waiting(i);
     }
   }
   return waiting_ > 0;

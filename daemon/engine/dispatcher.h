@@ -54,6 +54,7 @@ class Dispatcher {
   Outcome step_resume(ActiveCall& call);
   Outcome give_up(ActiveCall& call);
   Outcome step_wake(ActiveCall& call);
+  Outcome step_gone(ActiveCall& call);
   Outcome step_sweep(ActiveCall& call);
   void finish(ActiveCall& call, const Outcome& outcome);
   void count(const ActiveCall& call, const Outcome& outcome);

@@ -31,7 +31,7 @@ std::variant<NameCalls::Borrowed, Outcome> NameCalls::borrow_host(ActiveCall& ca
   // The cheapest question first: most sockets are not on the host.
   if (sys::netns_cookie(*copy) != shared_.cookies.host) return stay_inside(Reason::not_ours);
   auto facts = sys::query_socket(*copy, shared_.cookies);
-  if (!facts || !facts->is_inet_tcp()) return stay_inside(Reason::not_ours);
+  if (!facts || !facts->can_hop()) return stay_inside(Reason::not_ours);
   if (!facts->leashed()) return stay_inside(Reason::came_with_container);
   return Borrowed{std::move(*copy), *facts};
 }
@@ -39,7 +39,9 @@ std::variant<NameCalls::Borrowed, Outcome> NameCalls::borrow_host(ActiveCall& ca
 core::Endpoint NameCalls::shown_name(FdRef host, const core::SocketFacts& facts) {
   core::Endpoint shown = facts.local;
   shown.scope_id = 0;
-  if (const auto port = core::container_port_of(ports_, facts.local)) shown.port = *port;
+  if (facts.is_inet_tcp()) {
+    if (const auto port = core::container_port_of(ports_, facts.local)) shown.port = *port;
+  }
   const auto peer = sys::peer_name(host);
   if (!peer) return shown;
   if (const auto source = shared_.paths.container_source(peer->address)) shown.address = *source;
@@ -115,6 +117,7 @@ Outcome NameCalls::on_fastopen(ActiveCall& call, const core::FastOpenCall& asked
   auto borrowed = borrow_host(call, asked.fd);
   if (auto* done = std::get_if<Outcome>(&borrowed)) return *done;
   const auto& [fd, facts] = std::get<Borrowed>(borrowed);
+  if (facts.is_inet_udp()) return stay_inside(Reason::not_ours);  // the flag means nothing to it
   // __inet_stream_connect: a fast open on a socket that is connecting or connected.
   if (facts.state == TcpState::syn_sent) return fail(EALREADY);
   if (facts.state != TcpState::close) return fail(EISCONN);

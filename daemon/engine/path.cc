@@ -56,6 +56,16 @@ Path PathFinder::find_on_host(const core::Address& destination) {
   return remember(host_cache_, {.address = destination}, &PathFinder::walk_host).path;
 }
 
+std::optional<core::HostPath> PathFinder::way_to_own(const core::Address& own) {
+  const auto route = places_.host.questions->route(own);
+  if (!route || route->kind != core::RouteKind::local || route->address_device == 0) {
+    return std::nullopt;
+  }
+  const auto device = places_.host.questions->device(route->address_device);
+  if (!device) return std::nullopt;
+  return core::HostPath{device->index, device->name};
+}
+
 std::optional<core::Address> PathFinder::container_source(const core::Address& destination) {
   return remember(cache_, {.address = destination}, &PathFinder::walk).container_source;
 }

@@ -59,8 +59,15 @@ class PathFinder {
   /// The host device that carries the destination, or why it stays.
   Path find(const core::Endpoint& destination);
 
+  /// Rules are run for TCP: may find()'s last answer be taken for another protocol too?
+  [[nodiscard]] bool holds_for_every_protocol() const { return !port_matters_; }
+
   /// The host's own answer alone, for a destination that an explicit hop rule names.
   Path find_on_host(const core::Address& destination);
+
+  /// The device of the host that has `own`, an address of the host itself: a socket that is bound
+  /// to it reaches the address, and no other loopback (ip_route_output_key_hash_rcu, Linux 6.18).
+  std::optional<core::HostPath> way_to_own(const core::Address& own);
 
   /// The source address that the container's own route to `destination` prefers (getsockname of a
   /// hopped socket); nothing when it has no route.

@@ -58,6 +58,21 @@ Result<bool> References::note_known(ActiveCall& call, FdRef file, std::int32_t n
   return stale;
 }
 
+bool References::note_duplicates(ActiveCall& call, FdRef file) {
+  sys::CallSlot& slot = call.slot;
+  const auto numbers =
+      sys::find_socket(call.notification.thread, sys::inode_of(file), kHolderBudget);
+  if (!numbers) return false;
+  for (const int number : *numbers) {
+    if (number == slot.fd) continue;
+    if (slot.duplicate_count >= sys::kMaxCarried) return false;
+    // A registration that cannot be carried is lost; the number hops all the same.
+    (void)note_registrations(call, file, number);
+    slot.duplicates[slot.duplicate_count++] = number;
+  }
+  return true;
+}
+
 void References::carry(ActiveCall& call, FdRef from, FdRef to, std::uint32_t first) {
   for (std::uint32_t i = first; i < call.slot.carried_count; ++i) {
     const auto& one = call.slot.carried[i];

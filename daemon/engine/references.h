@@ -22,6 +22,10 @@ class References {
   /// cannot be read or carried; the socket must stay.
   Status note_registrations(ActiveCall& call, FdRef file, std::int32_t number);
 
+  /// Writes into the slot which other numbers of the caller are `file`, with their registrations.
+  /// At most sys::kMaxCarried; false: there are more, or they cannot be found.
+  bool note_duplicates(ActiveCall& call, FdRef file);
+
   /// To be called before the host socket is installed.
   Status watch_last(FdRef original) { return last_.watch(original); }
 

@@ -17,7 +17,7 @@ Result<std::unique_ptr<KernelSocketMaker>> KernelSocketMaker::open(sys::WorkerTh
 }
 
 Result<UniqueFd> KernelSocketMaker::on_host(int family, int device, FdRef like) {
-  auto socket = sys::make_tcp_socket(family);
+  auto socket = sys::make_socket_like(family, like);
   if (!socket) return socket;
   if (auto leashed = sys::bind_to_device(*socket, device); !leashed) return leashed.error();
   if (auto carried = to_host_.carry(like, *socket, family); !carried) return carried.error();
@@ -26,7 +26,7 @@ Result<UniqueFd> KernelSocketMaker::on_host(int family, int device, FdRef like) 
 
 Result<UniqueFd> KernelSocketMaker::inside(int family, FdRef like) {
   Result<UniqueFd> socket = Error{};
-  container_.run([&] { socket = sys::make_tcp_socket(family); });
+  container_.run([&] { socket = sys::make_socket_like(family, like); });
   if (!socket) return socket;
   if (auto carried = to_inside_.carry_back(like, *socket, family); !carried) return carried.error();
   return socket;

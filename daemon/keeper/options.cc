@@ -68,9 +68,10 @@ std::optional<EndProgram> parse_command_line(int argc, char** argv, Options& opt
   app.add_option("--uplink", options.uplinks, "A tap device to trust as a way out, repeatable");
   add_setting(app, options, "names", "Names of hopped sockets: container (default) or host");
   add_setting(app, options, "host-local",
-              "Published connections from the host itself: stay (default, relayed) or hop");
+              "Connections to and from the host itself: stay (default; published: relayed) or hop");
+  add_setting(app, options, "udp", "Connected UDP sockets: stay (default) or hop");
   add_setting(app, options, "strict",
-              "A container with deny rules does not hop: false (default) or true");
+              "Hand over connected sockets only, none where rules deny: false (default) or true");
   add_setting(app, options, "without",
               "A feature not to use: sync-wake-up, wait-killable, pidfd-thread or awake-cores");
   try {

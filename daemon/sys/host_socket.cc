@@ -36,6 +36,18 @@ Result<UniqueFd> make_tcp_socket(int family) {
   return socket;
 }
 
+Result<UniqueFd> make_socket_like(int family, FdRef other) {
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(other.get(), SOL_SOCKET, SO_TYPE, &type, &size) < 0) {
+    return errno_error("SO_TYPE");
+  }
+  if (type != SOCK_DGRAM) return make_tcp_socket(family);
+  UniqueFd socket(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_UDP));
+  if (!socket) return errno_error("socket");
+  return socket;
+}
+
 Status bind_to_device(FdRef socket, int device) {
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_BINDTOIFINDEX, &device, sizeof device) < 0) {
     return errno_error("SO_BINDTOIFINDEX");

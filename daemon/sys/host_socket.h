@@ -12,6 +12,8 @@ namespace sockhop::sys {
 
 /// A non-blocking TCP socket of the calling thread's network namespace.
 Result<UniqueFd> make_tcp_socket(int family);
+/// The same of the type of another: SOCK_STREAM is TCP, SOCK_DGRAM is UDP.
+Result<UniqueFd> make_socket_like(int family, FdRef other);
 
 /// The leash: binds a socket to one device for its whole life. Nobody without CAP_NET_RAW over the
 /// socket's namespace can undo it (socket(7), SO_BINDTODEVICE; unprivileged since 5.7).

@@ -63,10 +63,13 @@ Result<RouteAnswer> RouteView::lookup(const core::Address& destination) {
     answer.kind = *kind;
     return answer;
   }
-  if (answer.kind != RouteKind::unicast) return answer;
+  if (answer.kind != RouteKind::unicast && answer.kind != RouteKind::local) return answer;
   auto match = make_request(destination, RTM_F_FIB_MATCH);
-  const auto matched = socket_.ask(
-      match, [&](const nlmsghdr& message) { answer.several_paths = names_several_ways(message); });
+  const auto matched = socket_.ask(match, [&](const nlmsghdr& message) {
+    answer.several_paths = names_several_ways(message);
+    // The way itself goes over loopback.
+    if (answer.kind == RouteKind::local) answer.address_device = route_of(message).device;
+  });
   if (!matched) return matched.error();
   return answer;
 }

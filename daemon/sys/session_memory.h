@@ -34,6 +34,7 @@ inline constexpr std::size_t kMaxPorts = 240;  // a registration has no more
 /// How far a call has come. The comment says what is true once the stage is written.
 enum class CallStage : std::uint32_t {
   idle,        // free, or received and nothing changed
+  reaching,    // strict: the host socket, which nobody else has, is on its way; host_fd is open
   prepared,    // destination, cookies and registrations are complete; host_fd and original_fd are
                // open
   installed,   // the host socket is over the caller's descriptor

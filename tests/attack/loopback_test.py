@@ -70,6 +70,14 @@ def test_race_of_dup2_of_i386():
     check_race("dup2", SHORT, "_32")
 
 
+def test_race_of_the_words_of_i386():
+    check_race("words", SHORT, "_32")
+
+
+def long_race_of_the_words_of_i386():
+    check_race("words", FULL, "_32")
+
+
 def long_race_of_the_address():
     check_race("sockaddr", FULL)
 

@@ -34,6 +34,7 @@ void fill(Policy& message, const core::Policy& policy) {
   message.set_accelerate(policy.accelerate);
   message.set_names_of_host(policy.names_of_host);
   message.set_strict(policy.strict);
+  message.set_udp_hop(policy.udp_hop);
   message.set_host_local_hop(policy.host_local_hop);
   for (const auto& rule : policy.rules) message.add_rules(core::to_string(rule));
   for (const auto& uplink : policy.uplinks) message.add_uplinks(uplink);
@@ -79,6 +80,7 @@ Result<core::Policy> policy_of(const Policy& message) {
   policy.accelerate = message.accelerate();
   policy.names_of_host = message.names_of_host();
   policy.strict = message.strict();
+  policy.udp_hop = message.udp_hop();
   policy.host_local_hop = message.host_local_hop();
   for (const auto& text : message.rules()) {
     auto rule = core::parse_rule(text);

@@ -1,12 +1,14 @@
 // Races with the daemon's look at a call.
 //
-//   race sockaddr|munmap|dup2 SECONDS MACHINE PORT
+//   race sockaddr|munmap|dup2|words SECONDS MACHINE PORT
 //
 // PORT is the server's on MACHINE and the logger's on the host's 127.0.0.1.
 //   sockaddr  a thread flips the address between the two while another connects
 //   munmap    a thread unmaps and maps the page of the address
 //   dup2      a connect of a unix socket, which the daemon lets run, finds a host socket on its
 //             descriptor and 127.0.0.1 in its address
+//   words     the same by the words of a socketcall (i386), which lie in memory: descriptor, flags
+//             and address of a connect and of a send are exchanged once the daemon has seen them
 // Prints: tries N wins M. A win is a call that the kernel ran with what was exchanged.
 #include <pthread.h>
 #include <sys/mman.h>
@@ -113,8 +115,63 @@ static void by_dup2(double seconds) {
   printf("tries %ld wins %ld\n", tries, wins);
 }
 
+#ifdef __i386__
+static volatile long connect_words[6], send_words[6];
+
+static void* exchange_words(void* unused) {
+  (void)unused;
+  unsigned turn = 0;
+  while (!over) {
+    struct sockaddr_in name = loopback;
+    if (turn++ % 2 == 0) name.sin_family = AF_UNSPEC;
+    memcpy(address, &name, sizeof name);
+    connect_words[0] = send_words[0] = host_socket;
+    send_words[3] = MSG_FASTOPEN | MSG_NOSIGNAL;
+    for (volatile int i = 0; i < 2000; ++i) {
+    }
+    connect_words[0] = send_words[0] = unix_socket;
+    send_words[3] = MSG_NOSIGNAL;
+    address->sin_family = AF_UNIX;
+    for (volatile int i = 0; i < 2000; ++i) {
+    }
+  }
+  return NULL;
+}
+
+static void by_words(double seconds) {
+  enum { kConnect = 3, kSendto = 11 };
+  pthread_t thread;
+  long tries = 0, wins = 0;
+  unix_socket = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  host_socket = fresh_host_socket();
+  const long to_connect[6] = {unix_socket, (long)address, sizeof *address};
+  const long to_send[6] = {unix_socket, (long)"x", 1, 0, (long)address, sizeof *address};
+  for (int i = 0; i < 6; ++i) {
+    connect_words[i] = to_connect[i];
+    send_words[i] = to_send[i];
+  }
+  pthread_create(&thread, NULL, exchange_words, NULL);
+  for (double end = now() + seconds; now() < end; ++tries) {
+    syscall(SYS_socketcall, kConnect, connect_words);
+    struct tcp_info info = {0};
+    socklen_t size = sizeof info;
+    getsockopt(host_socket, SOL_TCP, TCP_INFO, &info, &size);
+    if (info.tcpi_state == TCP_ESTABLISHED) continue;
+    // Dissolved: some tries for it to reach 127.0.0.1, then another one.
+    for (int i = 0; i < 10; ++i) syscall(SYS_socketcall, kSendto, send_words);
+    if (++wins % 100 != 0) continue;
+    int next = fresh_host_socket();
+    dup2(next, host_socket);
+    close(next);
+  }
+  over = 1;
+  pthread_join(thread, NULL);
+  printf("tries %ld wins %ld\n", tries, wins);
+}
+#endif
+
 int main(int argc, char** argv) {
-  usage_unless(argc == 5, "race sockaddr|munmap|dup2 SECONDS MACHINE PORT");
+  usage_unless(argc == 5, "race sockaddr|munmap|dup2|words SECONDS MACHINE PORT");
   const double seconds = atof(argv[2]);
   outside = v4(argv[3], atoi(argv[4]));
   loopback = v4("127.0.0.1", atoi(argv[4]));
@@ -123,5 +180,8 @@ int main(int argc, char** argv) {
   if (strcmp(argv[1], "sockaddr") == 0) by_connect(seconds, flip_address);
   if (strcmp(argv[1], "munmap") == 0) by_connect(seconds, unmap_address);
   if (strcmp(argv[1], "dup2") == 0) by_dup2(seconds);
+#ifdef __i386__
+  if (strcmp(argv[1], "words") == 0) by_words(seconds);
+#endif
   return 0;
 }

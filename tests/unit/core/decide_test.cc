@@ -163,7 +163,7 @@ TEST(DecideBeforeRoute, HandsNothingOverUnderStrictDenyRules) {
   Policy policy = with_rules({"hop ::/0", "deny 203.0.113.0/24"});
   policy.strict = true;
   EXPECT_EQ(told(decide_before_route(kFar, fresh_socket(), policy)), "stay rule");
-  EXPECT_FALSE(rule_forces_hop(kFar, policy, Reason::on_link));
+  EXPECT_FALSE(rule_forces_hop(kFar, fresh_socket(), policy, Reason::on_link));
   policy.rules.pop_back();
   EXPECT_EQ(told(decide_before_route(kFar, fresh_socket(), policy)), "ask")
       << "strict without deny";
@@ -177,21 +177,47 @@ TEST(RuleForcesHop, SetsAsideOnlyDoubtsAboutTheUplink) {
   std::string forced;
   for (int i = 0; i <= last; ++i) {
     const auto reason = static_cast<Reason>(i);
-    if (rule_forces_hop(kFar, policy, reason)) forced += std::string(name_of(reason)) + " ";
+    if (rule_forces_hop(kFar, fresh_socket(), policy, reason))
+      forced += std::string(name_of(reason)) + " ";
   }
   EXPECT_EQ(forced,
             "on_link not_the_uplink unknown_uplink outbound_fixed uplink_maps_it filtered ");
 }
 
 TEST(RuleForcesHop, NeedsAHopRuleThatMatchesFirst) {
-  EXPECT_FALSE(rule_forces_hop(kFar, {}, Reason::on_link));
-  EXPECT_FALSE(rule_forces_hop(kFar, with_rules({"hop 203.0.113.0/24"}), Reason::on_link));
-  EXPECT_FALSE(rule_forces_hop(kFar, with_rules({"stay ::/0", "hop ::/0"}), Reason::on_link));
-  EXPECT_TRUE(rule_forces_hop(kFar, with_rules({"hop ::/0", "stay ::/0"}), Reason::on_link));
+  EXPECT_FALSE(rule_forces_hop(kFar, fresh_socket(), {}, Reason::on_link));
+  EXPECT_FALSE(
+      rule_forces_hop(kFar, fresh_socket(), with_rules({"hop 203.0.113.0/24"}), Reason::on_link));
+  EXPECT_FALSE(rule_forces_hop(kFar, fresh_socket(), with_rules({"stay ::/0", "hop ::/0"}),
+                               Reason::on_link));
+  EXPECT_TRUE(rule_forces_hop(kFar, fresh_socket(), with_rules({"hop ::/0", "stay ::/0"}),
+                              Reason::on_link));
 }
 
 TEST(DecideConnect, HopsAlongTheHostsPath) {
   EXPECT_EQ(told(decide_connect(kFar, fresh_socket(), {}, kPath)), "hop eth0 3 seen_by_route");
+  Policy strict;
+  strict.strict = true;
+  EXPECT_EQ(told(decide_connect(kFar, fresh_socket(), strict, kPath)), "hop eth0 3 seen_by_route");
+  SocketFacts does_not_wait = fresh_socket();
+  does_not_wait.nonblocking = true;
+  EXPECT_EQ(told(decide_connect(kFar, does_not_wait, strict, kPath)), "stay strict");
+  EXPECT_EQ(told(decide_connect(kFar, does_not_wait, strict, Reason::on_link)), "stay on_link");
+  SocketFacts udp = fresh_socket();
+  udp.type = SOCK_DGRAM;
+  udp.protocol = IPPROTO_UDP;
+  EXPECT_EQ(told(decide_connect(kFar, udp, {}, kPath)), "stay not_ours");
+  Policy udp_hops = with_rules({"deny [::]/0:1-99/udp", "deny [::]/0:443/tcp"});
+  udp_hops.udp_hop = true;
+  EXPECT_EQ(told(decide_connect(kFar, udp, udp_hops, kPath)), "hop eth0 3 seen_by_route");
+  EXPECT_EQ(told(decide_connect(endpoint("198.51.100.7:53"), udp, udp_hops, kPath)),
+            "deny 111 rule");
+  Policy host_local;
+  host_local.host_local_hop = true;
+  EXPECT_TRUE(hops_to_host(host_local, Reason::host_address));
+  EXPECT_FALSE(hops_to_host(host_local, Reason::on_link));
+  EXPECT_FALSE(hops_to_host(host_local, kPath));
+  EXPECT_FALSE(hops_to_host({}, Reason::host_address));
   EXPECT_EQ(told(decide_connect(kFar, fresh_socket(), with_rules({"hop ::/0"}), kPath)),
             "hop eth0 3 rule");
 }

@@ -30,6 +30,7 @@ TEST(ExampleConfig, OtherwiseShowsTheDefaults) {
   const auto defaults = parse_config("");
   ASSERT_TRUE(shown && defaults);
   EXPECT_EQ(shown->policy.names_of_host, defaults->policy.names_of_host);
+  EXPECT_EQ(shown->policy.udp_hop, defaults->policy.udp_hop);
   EXPECT_EQ(shown->policy.host_local_hop, defaults->policy.host_local_hop);
   EXPECT_EQ(shown->policy.strict, defaults->policy.strict);
   EXPECT_EQ(shown->policy.uplinks, defaults->policy.uplinks);
