@@ -227,6 +227,11 @@ Outcome ConnectFlow::start(ActiveCall& call) {
   if (blocking || slot.status_flags != O_NONBLOCK)
     (void)sys::set_status_flags(host, slot.status_flags);
   if (outcome.stage == ConnectStage::in_progress && blocking) return wait(call, host);
+  if (outcome.stage == ConnectStage::unconnected) {
+    const Outcome ended = ended_by_another(host);
+    close_fds(slot);
+    return ended;
+  }
   close_fds(slot);
   return outcome.stage == ConnectStage::in_progress ? fail(EINPROGRESS) : Outcome{Return{}};
 }
