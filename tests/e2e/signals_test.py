@@ -54,18 +54,18 @@ def check_connects_killable(kind, signals):
         assert said <= {"ok", "EINPROGRESS"} | (set() if restart else {"EINTR", "ENOTCONN"}), said
 
 
-def check_accepts(signals):
+def check_accepts(signals, count=100):
     program = load_program()
     with Lab() as lab:
         arm = lab.arm("sockhop", mounts=[program.mount],
                       ports=[f"{lab.machine.host_port()}:{PORT}"])
         server = serve(arm, [program.inside, "server", PORT, "blocking", "timer", signals], PORT)
         lab.machine.run([program.outside, "client", lab.machine.host4, lab.machine.host_port(),
-                         COUNT, "poll"])
-        wait_for_injected(arm, COUNT)
+                         count, "poll"])
+        wait_for_injected(arm, count)
         counts = end_server(server, f"{RUN}/server-{PORT}.log")
         print(counts)
-        assert counts["connections"] == counts["tokens"] == COUNT, counts
+        assert counts["connections"] == counts["tokens"] == count, counts
         assert counts["twice"] == counts["silent"] == counts["failed"] == 0, counts
         assert signals == "norestart" or counts["interrupted"] == 0, counts
 
@@ -100,6 +100,10 @@ def test_accepts_restarted():
 
 def test_accepts_interrupted():
     check_accepts("norestart")
+
+
+def test_long_accepts_interrupted():
+    check_accepts("norestart", COUNT)
 
 
 def test_go_connects():
