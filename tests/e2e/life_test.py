@@ -238,10 +238,10 @@ def check_frozen(kind):
         other = lab.arm(kind, name="other", mounts=[program.mount])
         waiting = hold(lab, frozen, 4)
         log = f"{RUN}/busy.log"
-        busy = frozen.popen(clients(program, lab.machine.address4, 3000).split(), log)
+        busy = frozen.popen(clients(program, lab.machine.address4, 12000).split(), log)
         wait_for(lambda: os.path.getsize(log) > 50, "connections", alive=busy)
         with Freezer(lab, processes_beside(frozen.container.pid())) as freezer:
-            for _ in range(5):
+            for _ in range(3):
                 freezer.freeze()
                 size = os.path.getsize(log)
                 with hops_at_least(other, 100):
