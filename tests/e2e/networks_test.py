@@ -68,7 +68,7 @@ def check_vpn(route):
             before = lines(served).count("connection")
             wait_for(lambda: len(lines(log)) >= tried + 10, "further attempts", alive=loop)
             assert lines(served).count("connection") == before, f"{arm.name} leaks"
-            assert lines(log)[-1] == "no"
+            assert lines(log)[-1] == "no", (arm.name, lines(log)[-15:])
             lab.kit.run(["sh", "-ec", f"{inside} link del tun0; {inside} route replace default via "
                          "10.88.0.1"])
             wait_for(lambda: lines(log)[-1] == "ok", "the network without VPN", alive=loop)
