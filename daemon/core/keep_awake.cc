@@ -4,24 +4,19 @@
 
 namespace sockhop::core {
 
-bool KeepAwake::exchanged(std::int64_t now_ns, std::int64_t took_ns) {
-  const bool burst = last_ns_ != 0 && now_ns - last_ns_ < kBurstNs;
+bool KeepAwake::exchanged(std::int64_t now_ns) {
+  const std::int64_t gap = now_ns - last_ns_;
+  const bool burst = last_ns_ != 0 && gap < kBurstNs;
   last_ns_ = now_ns;
   if (!burst) {
     // The first of a burst says nothing: everything is cold.
     awake_ = false;
     return false;
   }
-  (awake_ ? awake_mean_ : asleep_mean_).add(took_ns);
+  (awake_ ? awake_mean_ : asleep_mean_).add(gap);
   const std::uint32_t at = count_++ % kPeriod;
   // A period begins without, then tries with, then does what was better.
-  if (at < kTrial) {
-    awake_ = false;
-  } else if (asleep_mean_.value <= kFastNs) {
-    awake_ = false;
-  } else {
-    awake_ = at < 2 * kTrial || pays();
-  }
+  awake_ = at >= kTrial && (at < 2 * kTrial || pays());
   return awake_;
 }
 
@@ -30,6 +25,6 @@ void KeepAwake::Mean::add(std::int64_t sample) {
   value += (std::min(sample, 2 * value) - value) / 4;
 }
 
-bool KeepAwake::pays() const { return awake_mean_.value * 2 < asleep_mean_.value; }
+bool KeepAwake::pays() const { return awake_mean_.value * 5 < asleep_mean_.value * 4; }
 
 }  // namespace sockhop::core

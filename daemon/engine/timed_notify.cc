@@ -21,10 +21,9 @@ class TimedNotifyFd final : public sys::NotifyFd {
 
   Result<int> install(std::uint64_t id, FdRef source, const int* target,
                       bool close_on_exec) override {
-    const std::int64_t begin = sys::monotonic_ns();
     auto number = inner_->install(id, source, target, close_on_exec);
-    const std::int64_t end = sys::monotonic_ns();
-    if (pace_.policy.exchanged(end, end - begin)) pace_.cores.keep(end + core::KeepAwake::kBurstNs);
+    const std::int64_t now = sys::monotonic_ns();
+    if (pace_.policy.exchanged(now)) pace_.cores.keep(now + core::KeepAwake::kBurstNs);
     return number;
   }
 

@@ -1,4 +1,4 @@
-// A notify fd whose exchanges of descriptors are timed, to keep cores awake where that pays.
+// A notify fd that notes when descriptors are exchanged, to keep cores awake where that pays.
 #pragma once
 
 #include <memory>
